@@ -1,0 +1,182 @@
+#include "actors/log.hpp"
+#include "actors/runner.hpp"
+
+#include "config/duration.hpp"
+
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+
+namespace sqlstreams {
+
+namespace {
+
+enum class abandon_reason : std::uint8_t { timed_out, shutdown };
+
+/// runner -> itself: time to look at what runs.
+struct watch_due {};
+
+/// runner -> itself: the grace of a message that was asked to stop is over.
+struct grace_over {
+  std::uint64_t chunk = 0;
+  std::size_t index = 0;
+  abandon_reason why = abandon_reason::timed_out;
+};
+
+/// handler thread -> runner.
+struct thread_finished {
+  chunk_report report;
+};
+struct thread_freed {};
+
+} // namespace
+
+} // namespace sqlstreams
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::watch_due)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::grace_over)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::thread_finished)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::thread_freed)
+
+namespace sqlstreams {
+
+namespace {
+
+using runner_ptr = caf::stateful_actor<handler_runner_state>*;
+
+// One timer at a time, however many chunks it sees pass by.
+void look_at(runner_ptr self, monotonic_time when) {
+  auto& chunk = self->state.chunk;
+  if (chunk.next_look && *chunk.next_look <= when)
+    return;
+  chunk.next_look = when;
+  self->delayed_send(self, when - self->clock().now(), watch_due{});
+}
+
+void report(runner_ptr self, const runner_args& args, chunk_report&& ended,
+            bool occupied) {
+  self->state.chunk.items.reset();
+  self->send(args.owner,
+             chunk_finished{args.slot, ended.number, std::move(ended.results),
+                            ended.busy, occupied});
+}
+
+void stop_running_message(runner_ptr self, std::chrono::nanoseconds grace,
+                          abandon_reason why) {
+  const auto running = self->state.thread->running();
+  if (!running)
+    return;
+  self->state.thread->stop_message(running->index);
+  self->delayed_send(self, grace,
+                     grace_over{self->state.chunk.number, running->index, why});
+}
+
+void look(runner_ptr self, const runner_args& args) {
+  auto& chunk = self->state.chunk;
+  chunk.next_look.reset();
+  if (!chunk.items)
+    return;
+  const auto now = self->clock().now();
+  const auto running = self->state.thread->running();
+  const auto since = running ? std::optional{running->since} : std::nullopt;
+  const auto timeout = running ? (*chunk.items)[running->index].options.timeout
+                               : std::chrono::nanoseconds{};
+  const auto verdict = chunk.watch.look(now, since, timeout);
+  if (verdict.over)
+    stop_running_message(self, args.timeout_grace, abandon_reason::timed_out);
+  else
+    look_at(self, verdict.look_again);
+}
+
+std::string abandoned_text(const run_item& item, abandon_reason why) {
+  if (why == abandon_reason::shutdown)
+    return "still running when the time for shutting down was over";
+  return "timed out after " + format_duration(item.options.timeout);
+}
+
+void give_up(runner_ptr self, const runner_args& args, const grace_over& what) {
+  auto& chunk = self->state.chunk;
+  if (!chunk.items || chunk.number != what.chunk)
+    return;
+  auto given_up = self->state.thread->abandon(what.index);
+  if (!given_up) // it came to an end: watch over the others
+    return look_at(self, chunk.watch.first_look(self->clock().now()));
+  const auto& item = (*chunk.items)[what.index];
+  auto text = abandoned_text(item, what.why);
+  log_event(code::handler_abandoned, log_level::warning,
+            given_up->thread_kept
+              ? "a handler does not end; its slot stays occupied until it does"
+              : "a handler does not end; its result will be ignored",
+            {field("stream", args.stream), field("group", args.group),
+             field("message", item.message->id), field("reason", text),
+             field("abandoned", args.abandoned->count())});
+  given_up->report.results[what.index] = {true, true, retry(std::move(text))};
+  report(self, args, std::move(given_up->report), given_up->thread_kept);
+}
+
+handler_thread::settings
+thread_settings(runner_ptr self, const runner_args& args,
+                std::shared_ptr<const message_handler> handler) {
+  const caf::actor me{self};
+  handler_thread::settings settings;
+  settings.handler = std::move(handler);
+  settings.stream = args.stream;
+  settings.group = args.group;
+  settings.abandoned = args.abandoned;
+  settings.finished = [me](chunk_report ended) {
+    caf::anon_send(me, thread_finished{std::move(ended)});
+  };
+  settings.freed = [me] {
+    caf::anon_send(me, thread_freed{});
+  };
+  return settings;
+}
+
+} // namespace
+
+caf::behavior handler_runner(runner_ptr self, runner_args given,
+                             std::shared_ptr<const message_handler> handler) {
+  const auto args = std::make_shared<const runner_args>(std::move(given));
+  self->state.thread = std::make_unique<handler_thread>(
+    thread_settings(self, *args, std::move(handler)));
+  return {
+    // from the owner
+    [=](const run_chunk& what) {
+      auto& chunk = self->state.chunk;
+      chunk.number = what.number;
+      chunk.items = what.items;
+      chunk.watch = run_watch{*what.items};
+      self->state.thread->run(what.number, what.items);
+      look_at(self, chunk.watch.first_look(self->clock().now()));
+    },
+    [=](cancel_range what) { self->state.thread->cancel_range(what.range); },
+    [=](finish_early) { self->state.thread->finish_early(); },
+    [=](stop_handlers what) {
+      self->state.thread->finish_early();
+      stop_running_message(self, what.grace, abandon_reason::shutdown);
+    },
+    // from the thread
+    [=](thread_finished& what) {
+      report(self, *args, std::move(what.report), false);
+    },
+    [=](thread_freed) { self->send(args->owner, slot_freed{args->slot}); },
+    // from itself
+    [=](watch_due) { look(self, *args); },
+    [=](const grace_over& what) { give_up(self, *args, what); },
+  };
+}
+
+runner_factory make_runner_factory(handler_target target) {
+  if (auto* actor = std::get_if<caf::actor>(&target))
+    return [handler = *actor](caf::event_based_actor* owner, runner_args args) {
+      return owner->spawn<caf::monitored>(actor_runner, std::move(args),
+                                          handler);
+    };
+  auto shared = std::make_shared<const message_handler>(
+    std::get<message_handler>(std::move(target)));
+  return [shared](caf::event_based_actor* owner, runner_args args) {
+    return owner->spawn<caf::monitored>(handler_runner, std::move(args),
+                                        shared);
+  };
+}
+
+} // namespace sqlstreams

@@ -1,0 +1,76 @@
+#pragma once
+// Those who run handlers for a consumer session. A runner takes one chunk at a
+// time (run_chunk) and reports it (chunk_finished); see messages.hpp.
+
+#include "actors/abandoned_runs.hpp"
+#include "actors/delivery.hpp"
+#include "actors/handler_thread.hpp"
+#include "actors/messages.hpp"
+#include "actors/run_watch.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace sqlstreams {
+
+struct runner_args {
+  caf::actor owner;     ///< receives the reports
+  std::size_t slot = 0; ///< its number there
+  std::string stream;   ///< name
+  std::string group;    ///< name
+  std::chrono::nanoseconds timeout_grace{};
+  std::shared_ptr<abandoned_runs> abandoned;
+};
+
+/// Starts a runner for the actor given first, which owns it. Tests and
+/// simulations plug their own in.
+using runner_factory =
+  std::function<caf::actor(caf::event_based_actor*, runner_args)>;
+
+/// Returns the factory for a handler: threads for a callable, requests for an
+/// actor.
+runner_factory make_runner_factory(handler_target target);
+
+/// A chunk that a runner works on.
+struct current_chunk {
+  std::uint64_t number = 0;
+  std::shared_ptr<const std::vector<run_item>> items; ///< empty: none
+  run_watch watch{};
+  std::optional<monotonic_time> next_look{}; ///< a timer is set for it
+};
+
+struct handler_runner_state {
+  static inline const char* name = "sqlstreams.handler_runner";
+  current_chunk chunk;
+  std::unique_ptr<handler_thread> thread;
+};
+
+/// Runs a callable on a thread of its own.
+caf::behavior handler_runner(caf::stateful_actor<handler_runner_state>* self,
+                             runner_args args,
+                             std::shared_ptr<const message_handler> handler);
+
+struct actor_runner_state {
+  static inline const char* name = "sqlstreams.actor_runner";
+  current_chunk chunk;
+  std::vector<run_result> results;
+  std::optional<std::size_t> open{}; ///< index of the delivery that is out
+  monotonic_time since{};            ///< it is out
+  std::chrono::nanoseconds busy{};
+  bool early_end = false;
+  range_number cancelled = 0;
+  bool handler_gone = false;
+};
+
+/// Asks a handler actor, message after message.
+caf::behavior actor_runner(caf::stateful_actor<actor_runner_state>* self,
+                           runner_args args, caf::actor handler);
+
+} // namespace sqlstreams

@@ -1,0 +1,50 @@
+#include "actors/storage_worker.hpp"
+
+#include "actors/error_transport.hpp"
+
+#include <caf/event_based_actor.hpp>
+
+namespace sqlstreams {
+
+call_finished make_call(store& session, const run_call& what) noexcept {
+  try {
+    return {what.number, (*what.call)(session), {}};
+  } catch (...) {
+    // What is no `error` is a defect of the store: trying again fails alike.
+    return {
+      what.number, {}, current_exception_to_caf_error(code::actor_failed)};
+  }
+}
+
+namespace {
+
+call_finished open_and_call(storage_worker_state& state, store_factory& factory,
+                            const run_call& what) {
+  if (!state.session) {
+    try {
+      state.session = factory.open();
+    } catch (...) {
+      return {
+        what.number, {}, current_exception_to_caf_error(code::actor_failed)};
+    }
+  }
+  return make_call(*state.session, what);
+}
+
+} // namespace
+
+caf::behavior storage_worker(caf::stateful_actor<storage_worker_state>* self,
+                             std::shared_ptr<store_factory> factory,
+                             caf::actor pool) {
+  // A pool that is killed tells nobody.
+  self->monitor(pool);
+  self->set_down_handler([=](const caf::down_msg&) { self->quit(); });
+  return {
+    // from the pool
+    [=](const run_call& what) {
+      self->send(pool, open_and_call(self->state, *factory, what));
+    },
+  };
+}
+
+} // namespace sqlstreams

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+
+namespace sqlstreams {
+
+/// How a command prints its result.
+enum class output_format { text, json };
+
+/// What the command line says for every command, and which command it named.
+struct context {
+  /// From `--database-url` or SQLSTREAMS_DATABASE_URL; empty if neither is set.
+  std::string database_url;
+
+  std::string schema = "sqlstreams"; ///< PostgreSQL schema of the tables
+  std::string config_file;           ///< TOML file; empty: none
+  output_format output = output_format::text;
+  bool yes = false;      ///< answers questions with yes
+  bool no_color = false; ///< no colours, even on a terminal
+
+  /// The command that was named, set by its CLI11 callback and run by `main`
+  /// after the whole line was understood: so a usage error (exit status 2) is
+  /// never mistaken for a failed command (1).
+  /// @returns the exit status
+  /// @throws sqlstreams::error, printed by `main`
+  std::function<int()> action;
+
+  [[nodiscard]] bool json() const { return output == output_format::json; }
+};
+
+} // namespace sqlstreams

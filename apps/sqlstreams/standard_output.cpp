@@ -1,0 +1,42 @@
+#include "apps/sqlstreams/standard_output.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace sqlstreams {
+
+bool write_out(std::string_view text) {
+  // Without this a reader that went away would end the process before it could
+  // hand back what it holds.
+  static const auto ignored = std::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(ignored);
+  while (!text.empty()) {
+    const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      // Whoever shares the descriptor may have made it non-blocking.
+      pollfd wanted{STDOUT_FILENO, POLLOUT, 0};
+      ::poll(&wanted, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::size_t output_width() {
+  winsize size{};
+  if (::isatty(STDOUT_FILENO) == 0
+      || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+    return 0;
+  return size.ws_col;
+}
+
+bool shows_progress() { return ::isatty(STDERR_FILENO) != 0; }
+
+} // namespace sqlstreams

@@ -1,0 +1,321 @@
+// Producing batches: at most four round trips, and an answer after a lost one.
+
+#include "storage/postgres/message_columns.hpp"
+#include "storage/postgres/postgres_session.hpp"
+#include "storage/postgres/table_names.hpp"
+#include "storage/refused_message.hpp"
+
+#include <pqxx/stream_to>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
+#include <tuple>
+
+namespace sqlstreams {
+namespace {
+
+/// How often a batch is run again after making a partition, or because its
+/// transaction turned out to be rolled back.
+constexpr int max_reruns = 4;
+
+/// How long an unknown outcome is asked for: a server that restarts is back by
+/// then, a transaction that is still in progress has ended.
+constexpr std::chrono::seconds outcome_patience{15};
+constexpr std::chrono::milliseconds outcome_pause{100};
+
+const char* or_null(const std::string& text) {
+  return text.empty() ? nullptr : text.c_str();
+}
+
+const char* or_null(const std::optional<std::string>& text) {
+  return text ? text->c_str() : nullptr;
+}
+
+/// Fills in how many ids to draw.
+std::string replaced_count(std::string_view text, std::size_t count) {
+  static constexpr std::string_view placeholder = "{count}";
+  std::string out{text};
+  return out.replace(out.find(placeholder), placeholder.size(),
+                     std::to_string(count));
+}
+
+bool has_caller_key(const new_message& one) {
+  return !one.idempotency_key.empty();
+}
+
+void copy_row(pqxx::stream_to& rows, message_id id, const new_message& one) {
+  const bool is_json = one.content_type.empty();
+  const auto headers = headers_column(one.headers);
+  const auto options = options_column(one.options);
+  const auto bytes = is_json ? std::string{} : "\\x" + hex(one.payload);
+  rows << std::make_tuple(
+    id, one.schema_version, or_null(one.routing_key), or_null(one.message_key),
+    is_json ? one.payload.c_str() : nullptr, is_json ? nullptr : bytes.c_str(),
+    or_null(one.content_type), or_null(headers), or_null(options));
+}
+
+} // namespace
+
+void postgres_session::produce_plain(statements& on, stream_id stream,
+                                     const std::vector<new_message>& messages,
+                                     produce_attempt& attempt) {
+  // The lock comes in a statement before the one that draws ids. That one makes
+  // the partitions they fall into, where missing. Numbers only, so no
+  // parameters are needed and all goes in one round trip.
+  static constexpr std::string_view text = R"sql(;
+    /* produce: lock */
+    SELECT pg_catalog.pg_advisory_xact_lock_shared({lock_class}, {stream});
+    /* produce: ids */
+    WITH drawn AS MATERIALIZED (
+      SELECT pg_catalog.nextval(
+               '{schema}.message_log_{stream}_id_seq'::pg_catalog.regclass) AS id
+      FROM pg_catalog.generate_series(1, {count})
+    )
+    SELECT id, pg_catalog.pg_current_xact_id() AS xid,
+           pg_catalog.left(pg_catalog.pg_walfile_name(
+             pg_catalog.pg_current_wal_insert_lsn()), 8) AS timeline,
+           (SELECT {schema}.ensure_partitions({stream}, pg_catalog.min(id),
+                                              pg_catalog.max(id))
+            FROM drawn) AS partitions_made
+    FROM drawn
+  )sql";
+  const auto drawn =
+    on.begin(std::string{statements::begin_read_committed}
+             + sql(replaced_count(text, messages.size()), stream));
+  attempt.xid = drawn[0]["xid"].as<std::string>();
+  attempt.timeline = drawn[0]["timeline"].as<std::string>();
+  const auto id_column = drawn.column_number("id");
+  for (const auto& row : drawn)
+    attempt.results.push_back({row[id_column].as<message_id>(), false});
+
+  static const std::array<std::string, 9> columns{
+    "id",           "schema_version", "routing_key",
+    "message_key",  "payload",        "payload_bytes",
+    "content_type", "headers",        "options"};
+  pqxx::stream_to rows{on.raw(), sql("{schema}.message_log_{stream}", stream),
+                       columns};
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    copy_row(rows, attempt.results[i].id, messages[i]);
+  rows.complete();
+  on.commit();
+}
+
+void postgres_session::produce_keyed(statements& on, stream_id stream,
+                                     const std::vector<new_message>& messages,
+                                     produce_attempt& attempt) {
+  const auto begun =
+    on.begin(std::string{statements::begin_read_committed}
+             + "; /* produce: transaction */ SELECT "
+               "pg_catalog.pg_current_xact_id() AS xid,"
+               " pg_catalog.left(pg_catalog.pg_walfile_name("
+               "pg_catalog.pg_current_wal_insert_lsn()), 8) AS timeline");
+  attempt.xid = begun[0]["xid"].as<std::string>();
+  attempt.timeline = begun[0]["timeline"].as<std::string>();
+  // $1 payloads, $2 routing keys, $3 message keys, $4 content types, $5
+  // headers, $6 options, $7 idempotency keys, $8 schema versions
+  static constexpr std::string_view text = R"sql(
+    /* produce: keyed */
+    SELECT message_id, duplicate
+    FROM {schema}.produce_batch_{stream}($1::text[], $2::text[], $3::text[],
+      $4::text[], $5::text[], $6::text[], $7::uuid[], $8::integer[])
+    ORDER BY "position"
+  )sql";
+  const batch_columns batch{messages};
+  const auto rows =
+    on.run(sql(text, stream), batch.payloads, batch.routing_keys,
+           batch.message_keys, batch.content_types, batch.headers,
+           batch.options, batch.idempotency_keys, batch.schema_versions);
+  for (const auto& row : rows)
+    attempt.results.push_back(
+      {row["message_id"].as<message_id>(), row["duplicate"].as<bool>()});
+  on.commit();
+}
+
+std::vector<produced>
+postgres_session::produce(stream_id stream,
+                          const std::vector<new_message>& messages) {
+  if (messages.empty())
+    return {};
+  const bool keyed =
+    std::any_of(messages.begin(), messages.end(), has_caller_key);
+  for (int runs = 1;; ++runs) {
+    produce_attempt attempt;
+    try {
+      connection_.transact(
+        [&](statements& on) {
+          keyed ? produce_keyed(on, stream, messages, attempt)
+                : produce_plain(on, stream, messages, attempt);
+        },
+        code::stream_not_found);
+    } catch (const error& e) {
+      const bool again = runs <= max_reruns;
+      const auto state = connection_.last_sqlstate();
+      if (e.recover() == recovery::unknown && !attempt.xid.empty()) {
+        const auto end = ask_outcome(attempt);
+        if (end == transaction_end::committed)
+          return attempt.results;
+        if (end == transaction_end::aborted && again)
+          continue;
+        throw error{code::commit_confirmation_lost, e.detail()};
+      }
+      // Its partition was being made by a transaction that stays open.
+      if (state == "55P03")
+        throw error{code::partition_not_created, e.detail()};
+      // Also what a missing partition says: one dropped just now. Whether
+      // another session has made it meanwhile cannot be told, so the batch is
+      // run again in any case.
+      if (state == sqlstate::check_violation && again
+          && !attempt.results.empty()) {
+        heal_partitions(stream, attempt);
+        continue;
+      }
+      if (is_data_refusal(state))
+        throw_refusal(messages, e);
+      throw;
+    }
+    prepare_partitions(stream, attempt.results.back().id);
+    return attempt.results;
+  }
+}
+
+postgres_session::transaction_end
+postgres_session::ask_outcome(const produce_attempt& attempt) {
+  // Another timeline has other transactions of the same number, and may have
+  // lost this one. A number that has not been given out yet likewise: the query
+  // then fails. NULL: too old to be remembered.
+  // $1 transaction, $2 timeline
+  static constexpr const char* text = R"sql(
+    /* produce: outcome */
+    SELECT CASE
+      WHEN pg_catalog.pg_is_in_recovery() THEN 'standby'
+      WHEN pg_catalog.left(pg_catalog.pg_walfile_name(
+             pg_catalog.pg_current_wal_insert_lsn()), 8) OPERATOR(pg_catalog.=) $2
+      THEN pg_catalog.pg_xact_status($1::text::pg_catalog.xid8)
+    END
+  )sql";
+  const auto give_up = std::chrono::steady_clock::now() + outcome_patience;
+  while (std::chrono::steady_clock::now() < give_up) {
+    try {
+      const auto status = connection_.transact([&](statements& on) {
+        return on.run(text, attempt.xid, attempt.timeline)[0][0]
+          .as<std::string>("forgotten");
+      });
+      if (status == "committed")
+        return transaction_end::committed;
+      if (status == "aborted")
+        return transaction_end::aborted;
+      if (status == "forgotten")
+        return transaction_end::unknown;
+      if (status == "standby")
+        connection_.drop(); // the next attempt may find the primary
+    } catch (const error& e) {
+      if (e.recover() == recovery::permanent)
+        return transaction_end::unknown;
+    }
+    std::this_thread::sleep_for(outcome_pause);
+  }
+  return transaction_end::unknown;
+}
+
+void postgres_session::heal_partitions(stream_id stream,
+                                       const produce_attempt& attempt) {
+  // The catalog says what is missing, the server's text would be localized. The
+  // next run draws the ids after these, so they get their partition as well.
+  const auto first = attempt.results.front().id;
+  const auto last = attempt.results.back().id;
+  // $1 stream, $2 first id, $3 last id
+  static constexpr std::string_view text = R"sql(
+    /* produce: heal */
+    SELECT {schema}.ensure_partitions($1, $2, $3)
+  )sql";
+  const auto size = static_cast<message_id>(attempt.results.size());
+  try {
+    connection_.transact_repeatable([&](statements& on) {
+      return on.call(sql(text), stream, first, last + size);
+    });
+  } catch (const error& e) {
+    if (connection_.last_sqlstate() == "55P03")
+      throw error{code::partition_not_created,
+                  "stream " + std::to_string(stream) + ", for the ids from "
+                    + std::to_string(first) + ": " + e.detail()};
+    throw;
+  }
+}
+
+void postgres_session::prepare_partitions(stream_id stream,
+                                          message_id highest) {
+  // The batch is stored by now: whatever fails here is tried again by the next
+  // one, and healed when it is needed after all.
+  try {
+    auto& known = partitions_[stream];
+    if (known.size == 0) {
+      // $1 stream
+      static constexpr std::string_view text = R"sql(
+        /* produce: partition size */
+        SELECT partition_size FROM {schema}.stream_config WHERE id = $1
+      )sql";
+      known.size = connection_.transact([&](statements& on) {
+        return on.run(sql(text), stream)[0][0].as<std::int64_t>();
+      });
+    }
+    const auto number = (highest - 1) / known.size;
+    const bool half_full = (highest - 1) % known.size >= known.size / 2;
+    if (!half_full || known.prepared > number)
+      return;
+    // $1 stream, $2 an id of the partition
+    static constexpr std::string_view text = R"sql(
+      /* produce: partition ahead */
+      SELECT {schema}.ensure_partition($1, $2)
+    )sql";
+    connection_.transact_repeatable([&](statements& on) {
+      return on.call(sql(text), stream, (number + 1) * known.size + 1);
+    });
+    known.prepared = number + 1;
+  } catch (const error&) {
+    partitions_.erase(stream);
+  }
+}
+
+bool postgres_session::is_refused(const new_message* first,
+                                  const new_message* last) {
+  // $1 payloads
+  static constexpr const char* text = R"sql(
+    /* produce: find the refused message */
+    SELECT pg_catalog.count(payload::pg_catalog.jsonb)
+    FROM pg_catalog.unnest($1::pg_catalog.text[]) AS given (payload)
+  )sql";
+  array_text payloads;
+  for (auto* one = first; one != last; ++one)
+    payloads.add_or_null(one->content_type.empty() ? one->payload : "");
+  try {
+    const auto list = std::move(payloads).finish();
+    connection_.transact([&](statements& on) { on.run(text, list); });
+    return false;
+  } catch (const error&) {
+    if (is_data_refusal(connection_.last_sqlstate()))
+      return true;
+    throw;
+  }
+}
+
+void postgres_session::throw_refusal(const std::vector<new_message>& messages,
+                                     const error& why) {
+  // The server's text names the line, but in its own language. So the half that
+  // it refuses is halved again until one message is left.
+  const auto* first = messages.data();
+  const auto* last = first + messages.size();
+  if (messages.size() > 1 && !is_refused(first, last))
+    throw why; // not to be attributed: the caller splits the batch
+  while (last - first > 1) {
+    const auto* middle = first + (last - first) / 2;
+    is_refused(first, middle) ? last = middle : first = middle;
+  }
+  const auto index = static_cast<std::size_t>(first - messages.data());
+  throw refused_message{index, error{why.number(), why.recover(),
+                                     "message " + std::to_string(index)
+                                       + " of the batch: " + why.detail()}};
+}
+
+} // namespace sqlstreams
