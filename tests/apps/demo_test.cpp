@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 #include <libpq-fe.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -59,7 +62,17 @@ traces traces_in(const std::string& output) {
   return found;
 }
 
-bool gone(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
+/// Whether a process has ended or does so within ten seconds: a server removes
+/// its pid file a moment before.
+bool gone(pid_t process) {
+  const auto handle = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+  if (handle < 0)
+    return errno == ESRCH;
+  pollfd ended{handle, POLLIN, 0};
+  const auto changed = ::poll(&ended, 1, 10'000);
+  ::close(handle);
+  return changed == 1;
+}
 
 void check_nothing_left(const traces& of) {
   for (const auto process : of.processes)
