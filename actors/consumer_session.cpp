@@ -5,6 +5,7 @@
 #include "actors/error_transport.hpp"
 #include "actors/exception_consumer.hpp"
 #include "actors/lease_reclaimer.hpp"
+#include "actors/keyed_policy.hpp"
 #include "actors/log.hpp"
 #include "actors/recorder.hpp"
 #include "actors/shutdown_plan.hpp"
@@ -529,10 +530,7 @@ consume_spec checked_spec(consume_spec spec) {
   if ((callable && !*callable) || (actor && !*actor))
     throw error{code::invalid_option, subject + ": there is no handler",
                 "Give a callable or an actor"};
-  const auto policy = resolve({}, spec.group.config).policy;
-  if (policy != concurrency::parallel)
-    throw error{code::keyed_policy_unsupported,
-                subject + " asks for " + std::string{to_string(policy)}};
+  refuse_keyed_policy(spec.group.config, subject);
   spec.options = spec.options.with_defaults();
   spec.group.config = spec.group.config.with_defaults();
   return spec;

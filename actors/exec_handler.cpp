@@ -84,7 +84,8 @@ void describe(std::vector<std::string>& variables, const delivery& run) {
 }
 
 std::string how_it_ended(const command_end& end) {
-  std::string text = end.stopped ? "stopped: " : "";
+  std::string text =
+    end.stopped ? "stopped (over time, or the consumer is ending): " : "";
   text += end.signal != 0
             ? std::string{"ended by signal "} + strsignal(end.signal)
             : "exit status " + std::to_string(end.status);

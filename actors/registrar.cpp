@@ -2,6 +2,7 @@
 
 #include "actors/answer.hpp"
 #include "actors/error_transport.hpp"
+#include "actors/keyed_policy.hpp"
 #include "actors/log.hpp"
 #include "actors/messages.hpp"
 #include "actors/milliseconds.hpp"
@@ -28,6 +29,7 @@ void check(const stream_declaration_request& declared) {
 void check(const group_declaration_request& declared) {
   validate_name(name_kind::group, declared.name);
   validate_or_throw(declared.config, "group " + declared.name);
+  refuse_keyed_policy(declared.config, "group " + declared.name);
 }
 
 void note(const system_registration& result) {

@@ -16,7 +16,7 @@ if(NOT support_sources)
   return()
 endif()
 add_library(test_support STATIC ${support_sources})
-target_include_directories(test_support PUBLIC "${CMAKE_SOURCE_DIR}")
+target_include_directories(test_support PUBLIC "${PROJECT_SOURCE_DIR}")
 # For this file alone: the precompiled header below must not depend on it.
 set(settings "$<JOIN:${test_server_settings}, >")
 set_source_files_properties(tests/support/test_database.cpp PROPERTIES
@@ -71,7 +71,7 @@ if(TARGET test_apps)
   foreach(core IN ITEMS json_line key_field line_producer line_source
       session_restarts text_table timestamp_text)
     target_sources(test_apps PRIVATE
-      "${CMAKE_SOURCE_DIR}/apps/sqlstreams/${core}.cpp")
+      "${PROJECT_SOURCE_DIR}/apps/sqlstreams/${core}.cpp")
   endforeach()
 endif()
 
@@ -79,7 +79,7 @@ endif()
 if(TARGET test_apps)
   foreach(core IN ITEMS account ledger order_file progress)
     target_sources(test_apps PRIVATE
-      "${CMAKE_SOURCE_DIR}/apps/demo/${core}.cpp")
+      "${PROJECT_SOURCE_DIR}/apps/demo/${core}.cpp")
   endforeach()
 endif()
 
@@ -87,7 +87,7 @@ endif()
 if(TARGET test_apps AND TARGET sqlstreams)
   target_compile_definitions(test_apps
     PRIVATE SQLSTREAMS_BIN="$<TARGET_FILE:sqlstreams>"
-            SQLSTREAMS_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+            SQLSTREAMS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_dependencies(test_apps sqlstreams)
 endif()
 if(TARGET test_apps AND TARGET sqlstreams-demo)

@@ -1,6 +1,7 @@
 #include "config/text_checks.hpp"
 
 #include <cstdint>
+#include <cstring>
 
 namespace sqlstreams {
 
@@ -60,10 +61,26 @@ std::size_t character_size(std::string_view text, std::size_t at) noexcept {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD"; // U+FFFD
 
+constexpr std::size_t ascii_block = sizeof(std::uint64_t);
+
+/// Whether the next eight bytes exist and are ASCII.
+bool is_ascii_block(std::string_view text, std::size_t at) noexcept {
+  if (text.size() - at < ascii_block)
+    return false;
+  std::uint64_t block;
+  std::memcpy(&block, text.data() + at, ascii_block);
+  return (block & 0x8080808080808080u) == 0;
+}
+
 } // namespace
 
 std::optional<std::size_t> find_invalid_utf8(std::string_view text) noexcept {
   for (std::size_t at = 0; at < text.size();) {
+    // Every produced byte comes through here, and most of them are ASCII.
+    if (is_ascii_block(text, at)) {
+      at += ascii_block;
+      continue;
+    }
     const auto size = character_size(text, at);
     if (size == 0)
       return at;

@@ -1,5 +1,6 @@
 #include "apps/sqlstreams/installation.hpp"
 
+#include "actors/keyed_policy.hpp"
 #include "actors/log.hpp"
 #include "actors/node.hpp"
 #include "config/names.hpp"
@@ -78,7 +79,12 @@ std::optional<stream_info> find_stream(const client& db,
 } // namespace
 
 configuration load_file(const std::string& path) {
-  return load_configuration(path, {environment_variable, secret_file});
+  auto file = load_configuration(path, {environment_variable, secret_file});
+  for (const auto& stream : file.streams)
+    for (const auto& group : stream.groups)
+      refuse_keyed_policy(group.config, path + ": group " + group.name
+                                          + " of stream " + stream.name);
+  return file;
 }
 
 client connect(const context& ctx, missing_tables tables) {

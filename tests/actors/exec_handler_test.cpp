@@ -108,7 +108,7 @@ SCENARIO("a command that is told to stop ends, with its children", "[exec]") {
   stop.request_stop();
   const auto ended = result.get();
   CHECK(ended.kind == outcome_kind::retry);
-  CHECK(ended.error.starts_with("stopped: "));
+  CHECK(ended.error.starts_with("stopped (over time"));
 }
 
 TEST_CASE("children that a command leaves behind are not waited for",
