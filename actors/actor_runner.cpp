@@ -112,7 +112,7 @@ void send_delivery(runner_ptr self, const args_ptr& args,
 bool may_start(const actor_runner_state& state, const run_item& item,
                monotonic_time now) {
   return !state.early_end && now <= item.start_by
-         && (state.cancelled == 0 || state.cancelled != item.range);
+         && !state.cancelled.contains(item.range);
 }
 
 void deliver_next(runner_ptr self, const args_ptr& args,
@@ -176,11 +176,11 @@ caf::behavior actor_runner(runner_ptr self, runner_args given,
       state.results.assign(what.items->size(), {});
       state.busy = {};
       state.early_end = state.handler_gone;
-      state.cancelled = 0;
+      state.cancelled.clear();
       look_at(self, state.chunk.watch.first_look(self->clock().now()));
       deliver_next(self, args, handler, 0);
     },
-    [=](cancel_range what) { self->state.cancelled = what.range; },
+    [=](cancel_range what) { self->state.cancelled.insert(what.range); },
     [=](finish_early) { self->state.early_end = true; },
     [=](stop_handlers) {
       self->state.early_end = true;

@@ -116,6 +116,9 @@ void start(consumer_ptr self, const exception_consumer_args& args,
   item.attempt = run.claimed.attempts;
   item.delays = run.claimed.delays;
   item.options = run.options;
+  // The answer to the claim may have come late.
+  item.start_by =
+    run.lease_end - needed_to_start(run.options.timeout, args.common.options);
   self->send(free->runner.get(),
              run_chunk{run.chunk, std::make_shared<const std::vector<run_item>>(
                                     std::vector<run_item>{std::move(item)})});
@@ -184,7 +187,7 @@ void claim(consumer_ptr self, const args_ptr& args, claim_granted granted) {
     exception_claim_result nothing;
     return take(self, *args, nothing, 1, {});
   }
-  request.lease = exception_lease(group.config, common.options);
+  request.lease = range_lease(group.config, common.options);
   request.holder = common.holder;
   request.budget = bounds_of(group.config);
   request.history = common.history;

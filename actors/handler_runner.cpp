@@ -60,14 +60,14 @@ void report(runner_ptr self, const runner_args& args, chunk_report&& ended,
                             ended.busy, occupied});
 }
 
-void stop_running_message(runner_ptr self, std::chrono::nanoseconds grace,
-                          abandon_reason why) {
-  const auto running = self->state.thread->running();
-  if (!running)
-    return;
-  self->state.thread->stop_message(running->index);
+/// @param index of the message that was judged: it may have ended since, and
+/// the
+///   next one must not suffer for it
+void stop_message(runner_ptr self, std::size_t index,
+                  std::chrono::nanoseconds grace, abandon_reason why) {
+  self->state.thread->stop_message(index);
   self->delayed_send(self, grace,
-                     grace_over{self->state.chunk.number, running->index, why});
+                     grace_over{self->state.chunk.number, index, why});
 }
 
 void look(runner_ptr self, const runner_args& args) {
@@ -82,7 +82,8 @@ void look(runner_ptr self, const runner_args& args) {
                                : std::chrono::nanoseconds{};
   const auto verdict = chunk.watch.look(now, since, timeout);
   if (verdict.over)
-    stop_running_message(self, args.timeout_grace, abandon_reason::timed_out);
+    stop_message(self, running->index, args.timeout_grace,
+                 abandon_reason::timed_out);
   else
     look_at(self, verdict.look_again);
 }
@@ -152,7 +153,9 @@ caf::behavior handler_runner(runner_ptr self, runner_args given,
     [=](finish_early) { self->state.thread->finish_early(); },
     [=](stop_handlers what) {
       self->state.thread->finish_early();
-      stop_running_message(self, what.grace, abandon_reason::shutdown);
+      if (const auto running = self->state.thread->running())
+        stop_message(self, running->index, what.grace,
+                     abandon_reason::shutdown);
     },
     // from the thread
     [=](thread_finished& what) {

@@ -3,6 +3,7 @@
 #include "actors/session_outcome.hpp"
 
 #include <condition_variable>
+#include <set>
 #include <stop_token>
 
 namespace sqlstreams {
@@ -23,7 +24,7 @@ struct handler_thread::work {
   bool counts_abandoned = false; ///< holds a place among the abandoned
   bool given_up = false;         ///< what runs is not wanted any more
   bool early_end = false;
-  range_number cancelled = 0;
+  std::set<range_number> cancelled; ///< ranges whose lease is lost
   std::shared_ptr<const std::vector<run_item>> items; ///< set: a chunk waits
   chunk_report report;
   std::optional<running_message> running;
@@ -105,7 +106,7 @@ void handler_thread::serve_chunk(work& mine,
     const auto& item = (*items)[i];
     const auto since = std::chrono::steady_clock::now();
     if (mine.early_end || !may_start(item, since)
-        || (mine.cancelled != 0 && mine.cancelled == item.range))
+        || mine.cancelled.contains(item.range))
       continue;
     mine.running = {i, since};
     if (mine.stop_used)
@@ -152,7 +153,7 @@ void handler_thread::run(std::uint64_t number,
     work_->report.number = number;
     work_->report.results.resize(items->size());
     work_->early_end = false;
-    work_->cancelled = 0;
+    work_->cancelled.clear();
     work_->items = std::move(items);
   }
   work_->wake.notify_one();
@@ -185,7 +186,7 @@ void handler_thread::cancel_range(range_number range) {
   std::optional<std::size_t> affected;
   {
     std::lock_guard lock{work_->mutex};
-    work_->cancelled = range;
+    work_->cancelled.insert(range);
     if (work_->running && work_->items
         && (*work_->items)[work_->running->index].range == range)
       affected = work_->running->index;

@@ -141,6 +141,7 @@ struct node::parts {
   void stop_producers();
   void stop_services();
   void stop() noexcept;
+  bool ends_soon();
 };
 
 void node::parts::start(caf::actor store_actor) {
@@ -234,6 +235,17 @@ void node::parts::stop() noexcept {
   }
 }
 
+/// Whether all actors have ended within a few seconds.
+bool node::parts::ends_soon() {
+  const auto until = clock::now() + std::chrono::seconds{3};
+  while (system.registry().running() > 0) {
+    if (clock::now() >= until)
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+  return true;
+}
+
 node::node(node_options options) {
   check(options);
   options = completed(std::move(options));
@@ -255,7 +267,17 @@ node::node(const std::shared_ptr<store_factory>& factory,
   parts_->start(spawn_inline_storage(parts_->system, factory->open()));
 }
 
-node::~node() { stop(); }
+node::~node() {
+  stop();
+  // The actor system waits for its actors as long as it takes, and a worker may
+  // sit in a database call that nobody answers. The process must end all the
+  // same: then the system and that thread are left to it.
+  if (parts_ && !parts_->ends_soon()) {
+    log_note(log_level::warning,
+             "a database call has not returned; it is left behind");
+    static_cast<void>(parts_.release());
+  }
+}
 
 caf::actor_system& node::system() noexcept { return parts_->system; }
 

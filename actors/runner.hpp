@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace sqlstreams {
@@ -65,7 +66,7 @@ struct actor_runner_state {
   monotonic_time since{};            ///< it is out
   std::chrono::nanoseconds busy{};
   bool early_end = false;
-  range_number cancelled = 0;
+  std::set<range_number> cancelled; ///< ranges whose lease is lost
   bool handler_gone = false;
 };
 

@@ -10,7 +10,8 @@ call_finished make_call(store& session, const run_call& what) noexcept {
   try {
     return {what.number, (*what.call)(session), {}};
   } catch (...) {
-    // What is no `error` is a defect of the store: trying again fails alike.
+    // What is no `error` is a defect, met at any point of the call: nobody
+    // knows what was done.
     return {
       what.number, {}, current_exception_to_caf_error(code::actor_failed)};
   }

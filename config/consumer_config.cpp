@@ -130,13 +130,8 @@ std::vector<problem> consumer_config::validate() const {
 
 nanoseconds range_lease(const consumer_config& group,
                         const consume_options& options) {
-  return saturating_sum(
-    {exception_lease(group, options), options.with_defaults().queue_margin});
-}
-
-nanoseconds exception_lease(const consumer_config& group,
-                            const consume_options& options) {
-  return needed_to_start(longest_timeout(group), options);
+  return saturating_sum({needed_to_start(longest_timeout(group), options),
+                         options.with_defaults().queue_margin});
 }
 
 nanoseconds needed_to_start(nanoseconds timeout,

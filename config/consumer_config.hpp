@@ -40,16 +40,11 @@ struct consumer_config {
 /// policy.
 message_options default_message_options();
 
-/// Returns how long a claimed range is leased:
+/// Returns how long a claimed range or exception is leased:
 /// `message_max.timeout + timeout_grace + queue_margin + record_margin`, unset
 /// fields at their defaults; as long as fits if it would overflow.
 std::chrono::nanoseconds range_lease(const consumer_config& group,
                                      const consume_options& options);
-
-/// Returns how long the lease of a claimed exception is: as a range's, without
-/// the queue's margin since it starts at once.
-std::chrono::nanoseconds exception_lease(const consumer_config& group,
-                                         const consume_options& options);
 
 /// Returns how much of a lease must be left for a message with this timeout to
 /// start: timeout + grace + record margin.

@@ -113,6 +113,7 @@ void connection::drop() noexcept {
 }
 
 statements& connection::start() {
+  last_sqlstate_.clear(); // of an earlier call; says nothing about this one
   if (link_ && !link_->is_open())
     drop();
   if (!link_)

@@ -24,8 +24,16 @@ class statements {
 public:
   /// Whoever begins a transaction by hand says which isolation level: the role
   /// or the server may have a stricter default.
+  ///
+  /// A transaction that spans round trips holds locks while its client thinks.
+  /// Should the client's host vanish, the server would keep it for hours and
+  /// with it everybody who waits for those locks: so it is told to look sooner.
   static constexpr std::string_view begin_read_committed =
-    "BEGIN ISOLATION LEVEL READ COMMITTED";
+    "BEGIN ISOLATION LEVEL READ COMMITTED;"
+    " SET LOCAL idle_in_transaction_session_timeout = '30s';"
+    " SET LOCAL tcp_keepalives_idle = 10;"
+    " SET LOCAL tcp_keepalives_interval = 5;"
+    " SET LOCAL tcp_keepalives_count = 3";
 
   explicit statements(pqxx::connection_base& connection, bool& explicit_begin);
 

@@ -165,17 +165,26 @@ private:
     const auto since = std::chrono::floor<std::chrono::microseconds>(instant)
                          .time_since_epoch()
                          .count();
+    // After the last older message below the first that is as young as asked
+    // for: not just before the latter, as ids between the two may be of
+    // transactions that are still open.
     // $1 microseconds since 1970
     return on_
       .run(named(R"sql(
              /* register group: start at a time */
              SELECT coalesce(
-               (SELECT pg_catalog.min(id) - 1
+               (SELECT pg_catalog.max(id)
                 FROM {schema}.message_log_{stream}
-                WHERE created_at >= 'epoch'::timestamptz
-                                    + $1::bigint * interval '1 microsecond'),
-               (SELECT pg_catalog.max(id) FROM {schema}.message_log_{stream}),
+                WHERE created_at < asked.instant
+                  AND id < coalesce(
+                        (SELECT pg_catalog.min(id)
+                         FROM {schema}.message_log_{stream}
+                         WHERE created_at >= asked.instant),
+                        9223372036854775807)),
                0)
+             FROM (SELECT 'epoch'::timestamptz
+                          + $1::bigint * interval '1 microsecond')
+               AS asked (instant)
            )sql",
                  schema_, request_.stream),
            since)[0][0]

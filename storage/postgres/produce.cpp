@@ -273,7 +273,7 @@ void postgres_session::prepare_partitions(stream_id stream,
       return on.call(sql(text), stream, (number + 1) * known.size + 1);
     });
     known.prepared = number + 1;
-  } catch (const error&) {
+  } catch (const std::exception&) {
     partitions_.erase(stream);
   }
 }

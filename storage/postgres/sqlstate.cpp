@@ -28,7 +28,8 @@ constexpr std::array table{
   row{"08", code::database_interrupted, transient, doubtful},
   row{"08001", code::database_unreachable, transient},
   row{"08004", code::database_unreachable, transient},
-  row{"08P01", code::database_error, permanent},
+  // Also what a pooler says when the server behind it went away.
+  row{"08P01", code::database_interrupted, transient, doubtful},
   // The server ends a session: if it had been asked to commit, the end may have
   // come just after the commit and before its reply.
   row{"57P01", code::database_interrupted, transient, doubtful},

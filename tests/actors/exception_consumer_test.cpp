@@ -58,7 +58,7 @@ SCENARIO("exceptions run as slots are free", "[exceptions]") {
   given.grant(2);
   REQUIRE(given.c.storage.requests().size() == 1);
   CHECK(given.c.storage.requests()[0].limit <= 2);
-  CHECK(given.c.storage.requests()[0].lease == 30s + 100ms + 2s);
+  CHECK(given.c.storage.requests()[0].lease == 30s + 100ms + 15s + 2s);
   given.answer({5, 9});
   CHECK(given.c.heard<exceptions_claimed>().at(0).count == 2);
   CHECK(given.script->started == std::vector<message_id>{5, 9});

@@ -106,7 +106,6 @@ TEST_CASE("a lease covers the longest handler and the margins",
   CHECK(range_lease({}, {}) == 30s + 100ms + 15s + 2s);
   const consumer_config group{.message_max = {.timeout = 60s}};
   CHECK(range_lease(group, {}) == 60s + 100ms + 15s + 2s);
-  CHECK(exception_lease(group, {}) == 60s + 100ms + 2s);
   CHECK(range_lease(
           group, {.queue_margin = 1s, .record_margin = 1s, .timeout_grace = 1s})
         == 63s);

@@ -35,7 +35,8 @@ TEST_CASE("four attempts sleep 1 s, 2 s and 4 s in all", "[retry]") {
   CHECK(retry_policy{5, 0, 2s, 5s, 1}.calculate_total_delay() == 8s);
 }
 
-TEST_CASE("every delay of every attempt is positive and at most the cap", "[retry]") {
+TEST_CASE("every delay of every attempt is positive and at most the cap",
+          "[retry]") {
   const retry_policy policies[] = {
     {5000, 0, 1s, 1h, 2},
     {5000, 0, 1ns, ns::max(), 2},

@@ -77,7 +77,7 @@ TEST_CASE("a failure means the same wherever it is met", "[sqlstate]") {
     {"23514", permanent, permanent},
     {"40002", permanent, permanent},
     {"57P04", permanent, permanent},
-    {"08P01", permanent, permanent},
+    {"08P01", interrupted, in_doubt},
     {"XX000", permanent, permanent},
     {"ZZZZZ", permanent, permanent},
   }));

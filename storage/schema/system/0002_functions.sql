@@ -110,7 +110,7 @@ END $fn$;
 CREATE FUNCTION {schema}.ensure_partition(stream integer, id bigint)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog SET lock_timeout = '2s'
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s'
 SET client_min_messages = 'warning' AS $fn$
 DECLARE
   size bigint := (SELECT s.partition_size FROM {schema}.stream_config AS s
@@ -131,7 +131,7 @@ BEGIN
   IF to_regclass(child) IS NOT NULL THEN RETURN false; END IF;
   PERFORM pg_advisory_xact_lock({lock_class}, -stream);
   -- Not to_regclass(): it may answer from a cache that the wait has made stale.
-  IF EXISTS (SELECT FROM pg_tables AS t
+  IF EXISTS (SELECT FROM pg_catalog.pg_tables AS t
              WHERE t.schemaname = '{schema_text}'
                AND t.tablename = 'message_log_' || stream || '_p' || number)
   THEN
