@@ -146,7 +146,22 @@ struct parse_attempt {
   std::optional<syntax_error> failure;
 };
 
+/// toml++ goes down a level of its stack with each part of a dotted key.
+std::optional<syntax_error>
+find_deep_key(const std::vector<std::string>& lines) {
+  constexpr auto most_parts = 1000;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto key = std::string_view{lines[i]}.substr(0, lines[i].find('='));
+    if (std::count(key.begin(), key.end(), '.') >= most_parts)
+      return syntax_error{{static_cast<int>(i) + 1, 1},
+                          "a key has more than 1000 parts"};
+  }
+  return std::nullopt;
+}
+
 parse_attempt parse_lines(const std::vector<std::string>& lines) {
+  if (auto deep = find_deep_key(lines))
+    return {{}, std::move(deep)};
   try {
     return {toml::parse(join_lines(lines)), std::nullopt};
   } catch (const toml::parse_error& e) {

@@ -88,6 +88,11 @@ finding check_json(const new_message& candidate) {
   const auto& text = candidate.payload;
   if (has_nul(text))
     return error{code::text_has_nul, "payload: holds a NUL byte"};
+  // The library's parser passes over it, the server's does not.
+  if (text.starts_with("\xEF\xBB\xBF"))
+    return error{code::payload_not_json,
+                 "payload: begins with a byte order mark",
+                 "Remove its first three bytes."};
   if (const auto at = find_invalid_utf8(text))
     return error{code::invalid_utf8,
                  "payload: no valid UTF-8 at byte " + std::to_string(*at)};

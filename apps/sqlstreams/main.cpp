@@ -14,6 +14,8 @@
 #include "apps/sqlstreams/system_commands.hpp"
 #include "config/error.hpp"
 
+#include <fcntl.h>
+
 #include <exception>
 #include <map>
 #include <string>
@@ -86,11 +88,20 @@ int run(const context& ctx) {
   }
 }
 
+/// Whoever closed standard output must not find its text in a database
+/// connection that got the same number. Read-only, so that writing fails.
+void occupy_standard_streams() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor)
+    if (::fcntl(descriptor, F_GETFD) < 0)
+      static_cast<void>(::open("/dev/null", O_RDONLY));
+}
+
 } // namespace
 } // namespace sqlstreams
 
 int main(int argc, char** argv) {
   using namespace sqlstreams;
+  occupy_standard_streams();
   context ctx;
   CLI::App app{"SQLStreams: streams and retries in PostgreSQL", "sqlstreams"};
   app.require_subcommand(1);

@@ -207,6 +207,14 @@ TEST_CASE("a key in the wrong table is sent to the right one", "[toml]") {
         == "streams.a.retention");
 }
 
+TEST_CASE("a key of ever so many parts is a mistake, not a crash", "[toml]") {
+  std::string key = "a";
+  for (int i = 0; i < 50'000; ++i)
+    key += ".a";
+  CHECK(mistake(key + " = 1").problem.find("1000 parts") != std::string::npos);
+  CHECK(mistake("[" + key + "]").line == 1);
+}
+
 TEST_CASE("a dotted name without quotes is recognised", "[toml]") {
   const auto wrong =
     mistake("[streams.payments.requested]\nretention = \"1d\"");

@@ -79,7 +79,8 @@ BEGIN
     SELECT max(m.id) INTO top FROM {schema}.message_log_{stream} AS m
     WHERE m.id > up_to AND m.id <= up_to + span;
     EXIT WHEN top IS NOT NULL OR span >= drawn - up_to;
-    span := least(span, 1::bigint << 56) * 32;
+    span := CASE WHEN span >= 1::bigint << 56 THEN 9223372036854775807
+                     ELSE span * 32 END;
   END LOOP;
   IF top IS NULL THEN RETURN; END IF; -- nothing visible is held back
 
@@ -255,7 +256,8 @@ BEGIN
               WHERE m.id > cur.claimed AND m.id <= cur.claimed + span
               ORDER BY m.id LIMIT wanted) AS q;
         EXIT WHEN seen >= wanted OR span >= bound.up_to - cur.claimed;
-        span := least(span, 1::bigint << 56) * 32;
+        span := CASE WHEN span >= 1::bigint << 56 THEN 9223372036854775807
+                     ELSE span * 32 END;
       END LOOP;
       high := CASE WHEN seen >= wanted THEN last_seen ELSE bound.up_to END;
 
@@ -375,7 +377,8 @@ BEGIN
             WHERE m.id > "position" AND m.id <= "position" + span
             ORDER BY m.id LIMIT wanted) AS q;
       EXIT WHEN seen >= wanted OR span >= bound.up_to - "position";
-      span := least(span, 1::bigint << 56) * 32;
+      span := CASE WHEN span >= 1::bigint << 56 THEN 9223372036854775807
+                     ELSE span * 32 END;
     END LOOP;
     high := CASE WHEN seen >= wanted THEN last_seen ELSE bound.up_to END;
     RETURN QUERY
