@@ -3,8 +3,6 @@
 #include "actors/runner.hpp"
 #include "actors/session_outcome.hpp"
 
-#include "config/duration.hpp"
-
 #include <caf/event_based_actor.hpp>
 #include <caf/sec.hpp>
 
@@ -15,11 +13,18 @@ namespace {
 /// runner -> itself: time to look at the open delivery.
 struct delivery_watch_due {};
 
+/// runner -> itself: the grace of a delivery that was asked to stop is over.
+struct delivery_grace_over {
+  std::uint64_t chunk = 0;
+  std::size_t index = 0;
+};
+
 } // namespace
 
 } // namespace sqlstreams
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::delivery_watch_due)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::delivery_grace_over)
 
 namespace sqlstreams {
 
@@ -41,13 +46,17 @@ void look_at(runner_ptr self, monotonic_time when) {
   self->delayed_send(self, when - self->clock().now(), delivery_watch_due{});
 }
 
-void report(runner_ptr self, const runner_args& args) {
+void report(runner_ptr self, const runner_args& args, bool occupied = false) {
   auto& state = self->state;
   state.open.reset();
-  state.chunk.items.reset();
+  auto results = state.chunk.finish(std::move(state.results));
   self->send(args.owner,
-             chunk_finished{args.slot, state.chunk.number,
-                            std::move(state.results), state.busy, false});
+             chunk_finished{args.slot, state.chunk.number, std::move(results),
+                            state.busy, occupied});
+}
+
+void free_slot(runner_ptr self, const runner_args& args) {
+  self->send(args.owner, slot_freed{args.slot});
 }
 
 /// Ends the open delivery, if it is this one.
@@ -74,6 +83,8 @@ void handler_ended(runner_ptr self, const runner_args& args,
                    retry("the handler actor ended: " + reason));
     report(self, args);
   }
+  if (state.overdue.clear())
+    free_slot(self, args);
   self->send(args.owner, session_failed{std::make_shared<const error>(
                            code::actor_failed,
                            "the handler actor of group " + args.group
@@ -95,6 +106,8 @@ void send_delivery(runner_ptr self, const args_ptr& args,
   const auto end = [=](outcome ended) {
     if (end_delivery(self, chunk, index, std::move(ended)))
       deliver_next(self, args, handler, index + 1);
+    else if (self->state.overdue.answered({chunk, index}))
+      free_slot(self, *args);
   };
   self
     ->request(handler, caf::infinite,
@@ -125,19 +138,55 @@ void deliver_next(runner_ptr self, const args_ptr& args,
   report(self, *args);
 }
 
-void give_up(runner_ptr self, const runner_args& args, std::string text) {
-  auto& state = self->state;
-  const auto index = *state.open;
-  log_event(code::handler_abandoned, log_level::warning,
-            "a handler actor does not answer; its answer will be ignored",
-            {field("stream", args.stream), field("group", args.group),
-             field("message", (*state.chunk.items)[index].message->id),
-             field("reason", text)});
-  end_delivery(self, state.chunk.number, index, retry(std::move(text)), true);
-  report(self, args);
+/// Tells the handler that the open delivery is not wanted any more.
+void send_stop(runner_ptr self, const runner_args& args,
+               const caf::actor& handler) {
+  const auto& item = (*self->state.chunk.items)[*self->state.open];
+  self->send(handler, stop_delivery{item.message->id, args.stream, args.group,
+                                    item.attempt});
 }
 
-void look(runner_ptr self, const runner_args& args) {
+void ask_to_end(runner_ptr self, const runner_args& args,
+                const caf::actor& handler, std::chrono::nanoseconds grace,
+                stop_reason why) {
+  auto& state = self->state;
+  send_stop(self, args, handler);
+  state.chunk.ask_to_end(*state.open, why);
+  self->delayed_send(self, grace,
+                     delivery_grace_over{state.chunk.number, *state.open});
+}
+
+void cancel(runner_ptr self, const runner_args& args, const caf::actor& handler,
+            range_number range) {
+  auto& state = self->state;
+  state.cancelled.insert(range);
+  if (state.open && (*state.chunk.items)[*state.open].range == range)
+    send_stop(self, args, handler);
+}
+
+void give_up(runner_ptr self, const runner_args& args,
+             const delivery_grace_over& what) {
+  auto& state = self->state;
+  if (!state.chunk.items || state.chunk.number != what.chunk)
+    return;
+  if (state.open != what.index) // it was answered: watch over the others
+    return look_at(self, state.chunk.watch.first_look(self->clock().now()));
+  auto ended = state.chunk.given_up(what.index);
+  const bool occupied = state.overdue.add({what.chunk, what.index});
+  log_event(code::handler_abandoned, log_level::warning,
+            occupied ? "a handler actor does not answer; the slot stays "
+                       "occupied until it does"
+                     : "a handler actor does not answer; its answer will be "
+                       "ignored",
+            {field("stream", args.stream), field("group", args.group),
+             field("message", (*state.chunk.items)[what.index].message->id),
+             field("reason", ended.error),
+             field("abandoned", args.abandoned->count())});
+  end_delivery(self, what.chunk, what.index, std::move(ended), true);
+  report(self, args, occupied);
+}
+
+void look(runner_ptr self, const runner_args& args, const caf::actor& handler) {
   auto& state = self->state;
   state.chunk.next_look.reset();
   if (!state.chunk.items)
@@ -147,10 +196,9 @@ void look(runner_ptr self, const runner_args& args) {
                          ? (*state.chunk.items)[*state.open].options.timeout
                          : std::chrono::nanoseconds{};
   const auto verdict = state.chunk.watch.look(
-    now, state.open ? std::optional{state.since} : std::nullopt,
-    timeout + args.timeout_grace);
+    now, state.open ? std::optional{state.since} : std::nullopt, timeout);
   if (verdict.over)
-    give_up(self, args, "timed out after " + format_duration(timeout));
+    ask_to_end(self, args, handler, args.timeout_grace, stop_reason::over_time);
   else
     look_at(self, verdict.look_again);
 }
@@ -160,6 +208,7 @@ void look(runner_ptr self, const runner_args& args) {
 caf::behavior actor_runner(runner_ptr self, runner_args given,
                            caf::actor handler) {
   const auto args = std::make_shared<const runner_args>(std::move(given));
+  self->state.overdue = overdue_answers{args->abandoned};
   self->monitor(handler);
   self->set_down_handler([=](const caf::down_msg& down) {
     handler_ended(self, *args,
@@ -170,9 +219,7 @@ caf::behavior actor_runner(runner_ptr self, runner_args given,
     // from the owner
     [=](const run_chunk& what) {
       auto& state = self->state;
-      state.chunk.number = what.number;
-      state.chunk.items = what.items;
-      state.chunk.watch = run_watch{*what.items};
+      state.chunk.begin(what.number, what.items);
       state.results.assign(what.items->size(), {});
       state.busy = {};
       state.early_end = state.handler_gone;
@@ -180,16 +227,16 @@ caf::behavior actor_runner(runner_ptr self, runner_args given,
       look_at(self, state.chunk.watch.first_look(self->clock().now()));
       deliver_next(self, args, handler, 0);
     },
-    [=](cancel_range what) { self->state.cancelled.insert(what.range); },
+    [=](cancel_range what) { cancel(self, *args, handler, what.range); },
     [=](finish_early) { self->state.early_end = true; },
-    [=](stop_handlers) {
+    [=](stop_handlers what) {
       self->state.early_end = true;
       if (self->state.open)
-        give_up(self, *args,
-                "still running when the time for shutting down was over");
+        ask_to_end(self, *args, handler, what.grace, stop_reason::shutdown);
     },
     // from itself
-    [=](delivery_watch_due) { look(self, *args); },
+    [=](delivery_watch_due) { look(self, *args, handler); },
+    [=](delivery_grace_over what) { give_up(self, *args, what); },
   };
 }
 

@@ -42,6 +42,13 @@ calls_of(const std::vector<produce_batch::part>& parts) {
   return calls;
 }
 
+/// Whether a failure proves that nothing was done, and may be the fault of some
+/// calls and not of others. Only the database's refusal of a statement is both.
+bool is_refusal(const error& failure) {
+  return failure.number() == code::database_error
+         && failure.recover() == recovery::permanent;
+}
+
 } // namespace
 
 bool batcher::add(produce_call&& call) {
@@ -94,12 +101,12 @@ void batcher::succeeded() {
 }
 
 std::vector<std::uint64_t> batcher::failed(const produce_batch& batch,
-                                           recovery failure,
+                                           const error& failure,
                                            std::optional<std::size_t> refused) {
   assert(in_flight_ > 0);
   --in_flight_;
   auto rest = batch.parts;
-  if (failure != recovery::permanent || rest.size() == 1)
+  if (!is_refusal(failure) || rest.size() == 1)
     return calls_of(rest);
   if (refused) {
     const auto at_fault =

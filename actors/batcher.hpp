@@ -1,6 +1,6 @@
 #pragma once
 
-#include "config/diagnostic.hpp"
+#include "config/error.hpp"
 #include "storage/message.hpp"
 
 #include <cstddef>
@@ -58,14 +58,16 @@ public:
   /// Ends a transaction that was committed.
   void succeeded();
 
-  /// Ends a transaction that failed. Transient and unknown failures stand for
-  /// all its calls. A permanent one stands for the call of the message that was
-  /// refused, or, if nobody knows which it was, is narrowed down: the calls run
-  /// again in two halves. The others run again before anything that waits.
+  /// Ends a transaction that failed. If the database refused it for good, so
+  /// that it was surely rolled back, the call of the message at fault has
+  /// failed, or, if nobody knows which that is, it is narrowed down: the calls
+  /// run again in two halves. The others run again before anything that waits.
+  /// Every other failure stands for all calls of the transaction: they met it
+  /// alike, or some of it may have been done, and again would be twice.
   /// @param refused index of the message at fault, if known
   /// @returns the calls that have failed for good
   std::vector<std::uint64_t> failed(const produce_batch& batch,
-                                    recovery failure,
+                                    const error& failure,
                                     std::optional<std::size_t> refused);
 
   /// Takes out all calls that are not in flight.

@@ -1,5 +1,7 @@
 #include "actors/child_command.hpp"
 
+#include "actors/running_commands.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -251,6 +253,7 @@ private:
     listen();
     if (end_.stopped) // those it has left behind
       ::kill(-child_, SIGKILL);
+    running_commands::ended(child_);
     int status = 0;
     while (::waitpid(child_, &status, 0) < 0 && errno == EINTR)
       continue;
@@ -297,7 +300,9 @@ command_end run_command(const child_command& what, std::string_view input,
   plan.connect(to_child->read, STDIN_FILENO);
   plan.connect(from_child->write, STDERR_FILENO);
   pid_t child = 0;
-  if (const auto failure = plan.spawn(child, what); failure != 0)
+  const auto failure = running_commands::start(
+    child, [&](pid_t& started) { return plan.spawn(started, what); });
+  if (failure != 0)
     return not_started(failure);
   to_child->read.reset();
   from_child->write.reset();

@@ -30,9 +30,9 @@ struct command_end {
 /// Runs a program and waits for it: `input` on its standard input, its standard
 /// output is ours, its standard error is kept (the last `keep_errors` bytes).
 /// It leads a process group of its own; when `stop` fires that group is told to
-/// end, and is killed after `kill_after`. Whoever does not read the input, or
-/// leaves children behind, does no harm. Never throws but for want of memory.
-/// Thread-safe.
+/// end, and is killed after `kill_after`, or when this process exits before.
+/// Whoever does not read the input, or leaves children behind, does no harm.
+/// Never throws but for want of memory. Thread-safe.
 command_end run_command(const child_command& what, std::string_view input,
                         const std::stop_token& stop,
                         std::chrono::milliseconds kill_after,

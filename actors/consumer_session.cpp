@@ -1,307 +1,39 @@
 #include "actors/consumer_session.hpp"
 
-#include "actors/claimer.hpp"
-#include "actors/config_refresher.hpp"
-#include "actors/error_transport.hpp"
-#include "actors/exception_consumer.hpp"
 #include "actors/keyed_policy.hpp"
-#include "actors/lease_reclaimer.hpp"
-#include "actors/log.hpp"
-#include "actors/recorder.hpp"
-#include "actors/shutdown_plan.hpp"
+#include "actors/session_children.hpp"
+#include "actors/session_recording.hpp"
+#include "actors/session_shutdown.hpp"
+#include "actors/session_work.hpp"
 #include "actors/spawn.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
-#include <caf/exit_reason.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace sqlstreams {
 
 namespace {
 
-/// session -> itself: replace a child, or the runner of a slot.
-struct child_due {
-  session_child which = session_child::recorder;
-};
-struct runner_due {
-  std::size_t slot = 0;
-};
-
 /// session -> itself: record what ranges have got to.
 struct progress_due {};
-
-/// session -> itself: a step of the shutdown is due.
-struct stop_handlers_due {
-  std::chrono::nanoseconds grace{};
-};
-struct shutdown_over {};
 
 /// Long ranges are recorded in part so often: their holder is seen to get on,
 /// and a crash repeats no more than this.
 constexpr std::chrono::seconds record_progress_every{1};
 
-constexpr std::chrono::nanoseconds first_restart =
-  std::chrono::milliseconds{10};
-constexpr std::chrono::nanoseconds slowest_restart = std::chrono::seconds{2};
-
 } // namespace
 
 } // namespace sqlstreams
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::child_due)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::runner_due)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::progress_due)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::stop_handlers_due)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::shutdown_over)
 
 namespace sqlstreams {
 
 namespace {
 
 using args_ptr = std::shared_ptr<const consumer_session_args>;
-
-constexpr std::array all_children = {
-  session_child::recorder, session_child::lease_reclaimer,
-  session_child::claimer, session_child::exception_consumer,
-  session_child::config_refresher};
-
-session_child_args child_args(session_ptr self,
-                              const consumer_session_args& args,
-                              session_child which) {
-  const auto& spec = args.spec;
-  session_child_args given;
-  given.session = caf::actor{self};
-  given.storage = args.storage;
-  given.stream = spec.stream.name;
-  given.group = self->state.group;
-  given.schema_version = spec.schema_version;
-  given.options = spec.options;
-  given.history = spec.stream.config.delivery_log;
-  given.holder = spec.instance;
-  given.seed = spec.seed * 31 + static_cast<std::uint32_t>(which);
-  return given;
-}
-
-caf::actor spawn_child(session_ptr self, const consumer_session_args& args,
-                       session_child which) {
-  auto given = child_args(self, args, which);
-  switch (which) {
-  case session_child::recorder:
-    return self->spawn<caf::monitored>(recorder, std::move(given));
-  case session_child::lease_reclaimer:
-    return self->spawn<caf::monitored>(lease_reclaimer, std::move(given));
-  case session_child::claimer:
-    return self->spawn<caf::monitored>(claimer, std::move(given));
-  case session_child::exception_consumer:
-    return self->spawn<caf::monitored>(
-      exception_consumer,
-      exception_consumer_args{std::move(given), args.start_runner,
-                              self->state.abandoned});
-  case session_child::config_refresher:
-    return self->spawn<caf::monitored>(config_refresher, std::move(given));
-  }
-  return {};
-}
-
-bool is_ending(session_ptr self) {
-  return self->state.phase == session_phase::ending;
-}
-
-void start_child(session_ptr self, const consumer_session_args& args,
-                 session_child which) {
-  // The last outcomes still need a recorder; nobody else is needed any more.
-  if (is_ending(self)
-      || (self->state.phase == session_phase::stopping
-          && which != session_child::recorder))
-    return;
-  auto& child = self->state[which];
-  child.wants.reset();
-  child.granted.reset();
-  child.actor = owned_actor{spawn_child(self, args, which)};
-  if (which == session_child::recorder)
-    record_again(self);
-}
-
-void start_runner(session_ptr self, const consumer_session_args& args,
-                  std::size_t slot) {
-  if (self->state.phase != session_phase::running)
-    return;
-  self->state.runners.at(slot).actor = owned_actor{args.start_runner(
-    self, {caf::actor{self}, slot, args.spec.stream.name, args.spec.group.name,
-           args.spec.options.timeout_grace, self->state.abandoned})};
-}
-
-std::chrono::nanoseconds restart_delay(unsigned failures) {
-  return std::min(slowest_restart,
-                  first_restart * (1 << std::min(failures, 8u)));
-}
-
-void report_restart(const consumer_session_args& args, std::string_view who,
-                    const caf::error& reason) {
-  log_event(code::actor_failed, log_level::warning,
-            "a part of a consumer session ended unexpectedly; it is started "
-            "again",
-            {field("stream", args.spec.stream.name),
-             field("group", args.spec.group.name), field("part", who),
-             field("reason", from_caf_error(reason).detail())});
-}
-
-std::string_view name_of(session_child which) {
-  switch (which) {
-  case session_child::recorder: return "recorder";
-  case session_child::lease_reclaimer: return "lease_reclaimer";
-  case session_child::claimer: return "claimer";
-  case session_child::exception_consumer: return "exception_consumer";
-  case session_child::config_refresher: break;
-  }
-  return "config_refresher";
-}
-
-// What it was doing is in the database under leases, or still in the tracker.
-void child_went_down(session_ptr self, const consumer_session_args& args,
-                     session_child which, const caf::error& reason) {
-  auto& child = self->state[which];
-  child.actor.forget();
-  child.wants.reset();
-  child.granted.reset();
-  if (which == session_child::exception_consumer)
-    self->state.open_exceptions = 0;
-  if (which == session_child::lease_reclaimer)
-    self->state.reclaimed_once = true; // do not wait for it
-  if (is_ending(self))
-    return;
-  report_restart(args, name_of(which), reason);
-  self->delayed_send(self, restart_delay(child.failures++), child_due{which});
-}
-
-void runner_went_down(session_ptr self, const consumer_session_args& args,
-                      std::size_t slot, const caf::error& reason) {
-  auto& runner = self->state.runners.at(slot);
-  runner.actor.forget();
-  take_back_chunk(self->state, runner);
-  if (is_ending(self))
-    return;
-  report_restart(args, "handler_runner", reason);
-  self->delayed_send(self, restart_delay(runner.failures++), runner_due{slot});
-}
-
-void went_down(session_ptr self, const consumer_session_args& args,
-               const caf::down_msg& down) {
-  auto& state = self->state;
-  for (const auto which : all_children)
-    if (state[which].actor && state[which].actor.get().address() == down.source)
-      return child_went_down(self, args, which, down.reason);
-  for (std::size_t slot = 0; slot < state.runners.size(); ++slot)
-    if (state.runners[slot].actor
-        && state.runners[slot].actor.get().address() == down.source)
-      return runner_went_down(self, args, slot, down.reason);
-}
-
-// -- shutdown ----------------------------------------------------------------
-
-void tell_handlers_to(session_ptr self, const auto& what) {
-  auto& state = self->state;
-  for (const auto& runner : state.runners)
-    if (runner.actor)
-      self->send(runner.actor.get(), what);
-  const auto& exceptions = state[session_child::exception_consumer].actor;
-  if (exceptions)
-    self->send(exceptions.get(), what);
-}
-
-bool all_done(const consumer_session_state& state) {
-  const auto busy = [](const auto& runner) {
-    return runner.items != nullptr;
-  };
-  const auto claiming = [](const auto& child) {
-    return child.granted;
-  };
-  return std::none_of(state.runners.begin(), state.runners.end(), busy)
-         && std::none_of(state.children.begin(), state.children.end(), claiming)
-         && state.open_exceptions == 0 && state.tracker.empty()
-         && state.ended_exceptions.empty();
-}
-
-void report_end(const consumer_session_args& args,
-                const consumer_session_state& state) {
-  const auto& totals = state.totals;
-  log_event(code::session_stopped, log_level::info, "a consumer session ended",
-            {field("stream", args.spec.stream.name),
-             field("group", args.spec.group.name),
-             field("instance", args.spec.instance),
-             field("reason", state.why_ended ? state.why_ended->what()
-                                             : "asked to stop, or done"),
-             field("claimed", totals.claimed), field("success", totals.success),
-             field("ready", totals.ready), field("delayed", totals.delayed),
-             field("dead", totals.dead), field("reclaimed", totals.reclaimed),
-             field("abandoned", totals.abandoned),
-             field("lease_lost", totals.lease_lost),
-             field("surrendered", totals.surrendered)});
-}
-
-void quit(session_ptr self, const consumer_session_args& args) {
-  auto& state = self->state;
-  report_end(args, state);
-  for (auto& asker : state.askers)
-    asker->give(state.totals);
-  if (args.owner) {
-    session_ended ended;
-    ended.stream = args.spec.stream.name;
-    ended.group = args.spec.group.name;
-    ended.totals = state.totals;
-    if (state.why_ended) {
-      ended.reason = state.why_ended->what();
-      ended.code = static_cast<std::uint16_t>(state.why_ended->number());
-    }
-    self->send(args.owner, std::move(ended));
-  }
-  self->quit(caf::exit_reason::user_shutdown);
-}
-
-void quit_if_alone(session_ptr self, const consumer_session_args& args) {
-  auto& state = self->state;
-  const auto lives = [](const auto& child) {
-    return bool{child.actor};
-  };
-  if (is_ending(self)
-      && std::none_of(state.children.begin(), state.children.end(), lives)
-      && std::none_of(state.runners.begin(), state.runners.end(), lives))
-    quit(self, args);
-}
-
-// In reverse order of starting. Each ends by itself at once: none waits.
-void end_children(session_ptr self, const consumer_session_args& args) {
-  auto& state = self->state;
-  if (is_ending(self))
-    return;
-  state.phase = session_phase::ending;
-  for (const auto& runner : state.runners)
-    if (runner.actor)
-      self->send_exit(runner.actor.get(), caf::exit_reason::user_shutdown);
-  for (auto which = all_children.rbegin(); which != all_children.rend();
-       ++which)
-    if (state[*which].actor)
-      self->send_exit(state[*which].actor.get(),
-                      caf::exit_reason::user_shutdown);
-  quit_if_alone(self, args);
-}
-
-void give_up_recording(session_ptr self, const consumer_session_args& args) {
-  if (is_ending(self))
-    return;
-  log_note(log_level::warning,
-           "the time for shutting down is over; what is not recorded runs "
-           "again after its lease",
-           {field("stream", args.spec.stream.name),
-            field("group", args.spec.group.name),
-            field("messages", self->state.tracker.unrecorded())});
-  end_children(self, args);
-}
-
-// -- what happens next -------------------------------------------------------
 
 void keep_progress_timer(session_ptr self) {
   auto& state = self->state;
@@ -313,7 +45,7 @@ void keep_progress_timer(session_ptr self) {
 
 void pump(session_ptr self, const consumer_session_args& args) {
   auto& state = self->state;
-  if (is_ending(self))
+  if (state.is_ending())
     return quit_if_alone(self, args);
   if (state.allowance.used_up() && state.phase == session_phase::running)
     begin_stop(self, args);
@@ -405,25 +137,6 @@ void prepare(session_ptr self, const consumer_session_args& args) {
 
 } // namespace
 
-void begin_stop(session_ptr self, const consumer_session_args& args,
-                std::optional<error> why) {
-  auto& state = self->state;
-  if (state.phase != session_phase::running)
-    return;
-  state.phase = session_phase::stopping;
-  state.why_ended = std::move(why);
-  state.queue.clear();
-  state.tracker.surrender_all();
-  tell_handlers_to(self, finish_early{});
-  const auto& options = args.spec.options;
-  const auto plan = plan_shutdown(shutdown_budget(state.group->config, options),
-                                  options.timeout_grace, options.record_margin);
-  self->delayed_send(
-    self, plan.stop_handlers,
-    stop_handlers_due{plan.abandon_handlers - plan.stop_handlers});
-  self->delayed_send(self, plan.end, shutdown_over{});
-}
-
 caf::behavior consumer_session(session_ptr self, consumer_session_args given) {
   const auto args =
     std::make_shared<const consumer_session_args>(std::move(given));
@@ -488,6 +201,9 @@ caf::behavior consumer_session(session_ptr self, consumer_session_args given) {
       take_recorded(self, *args, what);
       pump(self, *args);
     },
+    [=](const recording_failed& what) {
+      end_unrecorded(self, *args, *what.why);
+    },
     // from the config refresher
     [=](const group_changed& what) {
       take_group(self, *args, what);
@@ -509,10 +225,7 @@ caf::behavior consumer_session(session_ptr self, consumer_session_args given) {
       record(self, range_tracker::progress::partial);
       pump(self, *args);
     },
-    [=](stop_handlers_due due) {
-      if (!is_ending(self))
-        tell_handlers_to(self, stop_handlers{due.grace});
-    },
+    [=](stop_handlers_due due) { stop_handlers_now(self, due); },
     [=](shutdown_over) { give_up_recording(self, *args); },
   };
 }

@@ -97,6 +97,10 @@ struct consumer_session_state {
   std::optional<error> why_ended;
   std::vector<std::unique_ptr<answer>> askers; ///< of stop_consuming
 
+  [[nodiscard]] bool is_ending() const noexcept {
+    return phase == session_phase::ending;
+  }
+
   child& operator[](session_child which) {
     return children[static_cast<std::size_t>(which)];
   }
@@ -112,46 +116,5 @@ caf::behavior consumer_session(session_ptr self, consumer_session_args args);
 /// @throws error keyed_policy_unsupported, invalid_option,
 ///   invalid_schema_version
 consume_spec checked_spec(consume_spec spec);
-
-// -- session_work.cpp: claimed messages on their way through -----------------
-
-/// A claimed range arrived.
-void take_range(session_ptr self, const consumer_session_args& args,
-                const std::shared_ptr<const claimed_range>& claimed,
-                monotonic_time lease_end, dispatch_queue::place where);
-
-/// A runner reports a chunk.
-void take_chunk_report(session_ptr self, const consumer_session_args& args,
-                       const chunk_finished& report);
-
-/// A runner died; its messages run again.
-void take_back_chunk(consumer_session_state& state,
-                     consumer_session_state::runner& runner);
-
-/// A claimed exception has ended.
-void take_exception(consumer_session_state& state, const exception_ended& what);
-
-/// The recorder reports.
-void take_recorded(session_ptr self, const consumer_session_args& args,
-                   const outcomes_recorded& what);
-
-/// Gives idle runners work.
-void dispatch(session_ptr self, const consumer_session_args& args);
-
-/// Lets children claim as far as there is room.
-void grant_claims(session_ptr self, const consumer_session_args& args);
-
-/// Hands the recorder what can be recorded.
-void record(session_ptr self, range_tracker::progress what);
-
-/// Hands a new recorder all that its predecessor had.
-void record_again(session_ptr self);
-
-// -- consumer_session.cpp
-// ------------------------------------------------------
-
-/// Begins the shutdown.
-void begin_stop(session_ptr self, const consumer_session_args& args,
-                std::optional<error> why = {});
 
 } // namespace sqlstreams

@@ -45,7 +45,8 @@ session_totals consumption_state::wait() {
   std::unique_lock lock{mutex_};
   changed_.wait(lock, [this] { return result_.has_value(); });
   if (result_->code != 0)
-    throw error{static_cast<code>(result_->code), result_->reason};
+    throw error{static_cast<code>(result_->code), result_->recover,
+                result_->reason, result_->fix};
   return result_->totals;
 }
 

@@ -22,17 +22,21 @@ constexpr int status_dead = 65; // EX_DATAERR of <sysexits.h>
 
 constexpr std::string_view prefix = "SQLSTREAMS_";
 
-/// What describes a message; such variables of ours are not passed on.
+/// What describes a message: the command gets its own, never those of a
+/// message whose handler we might be.
 constexpr std::array<std::string_view, 9> message_variables = {
   "ID",           "STREAM",      "GROUP",       "ATTEMPT",       "DELAYS",
   "CONTENT_TYPE", "MESSAGE_KEY", "ROUTING_KEY", "SCHEMA_VERSION"};
 
-bool describes_a_message(std::string_view variable) {
+/// Where our database is, with its password: not for every command to know.
+constexpr std::string_view own_variable = "DATABASE_URL";
+
+bool is_withheld(std::string_view variable) {
   if (!variable.starts_with(prefix))
     return false;
   const auto name =
     variable.substr(prefix.size(), variable.find('=') - prefix.size());
-  return name.starts_with("HEADER_")
+  return name == own_variable || name.starts_with("HEADER_")
          || std::find(message_variables.begin(), message_variables.end(), name)
               != message_variables.end();
 }
@@ -40,7 +44,7 @@ bool describes_a_message(std::string_view variable) {
 std::vector<std::string> own_environment() {
   std::vector<std::string> variables;
   for (char** variable = environ; variable && *variable; ++variable)
-    if (!describes_a_message(*variable))
+    if (!is_withheld(*variable))
       variables.emplace_back(*variable);
   return variables;
 }

@@ -1,16 +1,12 @@
 #include "actors/log.hpp"
 #include "actors/runner.hpp"
 
-#include "config/duration.hpp"
-
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
 
 namespace sqlstreams {
 
 namespace {
-
-enum class abandon_reason : std::uint8_t { timed_out, shutdown };
 
 /// runner -> itself: time to look at what runs.
 struct watch_due {};
@@ -19,7 +15,6 @@ struct watch_due {};
 struct grace_over {
   std::uint64_t chunk = 0;
   std::size_t index = 0;
-  abandon_reason why = abandon_reason::timed_out;
 };
 
 /// handler thread -> runner.
@@ -54,20 +49,20 @@ void look_at(runner_ptr self, monotonic_time when) {
 
 void report(runner_ptr self, const runner_args& args, chunk_report&& ended,
             bool occupied) {
-  self->state.chunk.items.reset();
+  auto results = self->state.chunk.finish(std::move(ended.results));
   self->send(args.owner,
-             chunk_finished{args.slot, ended.number, std::move(ended.results),
+             chunk_finished{args.slot, ended.number, std::move(results),
                             ended.busy, occupied});
 }
 
 /// @param index of the message that was judged: it may have ended since, and
-/// the
-///   next one must not suffer for it
+///   the next one must not suffer for it
 void stop_message(runner_ptr self, std::size_t index,
-                  std::chrono::nanoseconds grace, abandon_reason why) {
-  self->state.thread->stop_message(index);
-  self->delayed_send(self, grace,
-                     grace_over{self->state.chunk.number, index, why});
+                  std::chrono::nanoseconds grace, stop_reason why) {
+  auto& chunk = self->state.chunk;
+  if (self->state.thread->stop_message(index))
+    chunk.ask_to_end(index, why);
+  self->delayed_send(self, grace, grace_over{chunk.number, index});
 }
 
 void look(runner_ptr self, const runner_args& args) {
@@ -83,15 +78,9 @@ void look(runner_ptr self, const runner_args& args) {
   const auto verdict = chunk.watch.look(now, since, timeout);
   if (verdict.over)
     stop_message(self, running->index, args.timeout_grace,
-                 abandon_reason::timed_out);
+                 stop_reason::over_time);
   else
     look_at(self, verdict.look_again);
-}
-
-std::string abandoned_text(const run_item& item, abandon_reason why) {
-  if (why == abandon_reason::shutdown)
-    return "still running when the time for shutting down was over";
-  return "timed out after " + format_duration(item.options.timeout);
 }
 
 void give_up(runner_ptr self, const runner_args& args, const grace_over& what) {
@@ -102,15 +91,15 @@ void give_up(runner_ptr self, const runner_args& args, const grace_over& what) {
   if (!given_up) // it came to an end: watch over the others
     return look_at(self, chunk.watch.first_look(self->clock().now()));
   const auto& item = (*chunk.items)[what.index];
-  auto text = abandoned_text(item, what.why);
+  auto ended = chunk.given_up(what.index);
   log_event(code::handler_abandoned, log_level::warning,
             given_up->thread_kept
               ? "a handler does not end; its slot stays occupied until it does"
               : "a handler does not end; its result will be ignored",
             {field("stream", args.stream), field("group", args.group),
-             field("message", item.message->id), field("reason", text),
+             field("message", item.message->id), field("reason", ended.error),
              field("abandoned", args.abandoned->count())});
-  given_up->report.results[what.index] = {true, true, retry(std::move(text))};
+  given_up->report.results[what.index] = {true, true, std::move(ended)};
   report(self, args, std::move(given_up->report), given_up->thread_kept);
 }
 
@@ -143,9 +132,7 @@ caf::behavior handler_runner(runner_ptr self, runner_args given,
     // from the owner
     [=](const run_chunk& what) {
       auto& chunk = self->state.chunk;
-      chunk.number = what.number;
-      chunk.items = what.items;
-      chunk.watch = run_watch{*what.items};
+      chunk.begin(what.number, what.items);
       self->state.thread->run(what.number, what.items);
       look_at(self, chunk.watch.first_look(self->clock().now()));
     },
@@ -154,8 +141,7 @@ caf::behavior handler_runner(runner_ptr self, runner_args given,
     [=](stop_handlers what) {
       self->state.thread->finish_early();
       if (const auto running = self->state.thread->running())
-        stop_message(self, running->index, what.grace,
-                     abandon_reason::shutdown);
+        stop_message(self, running->index, what.grace, stop_reason::shutdown);
     },
     // from the thread
     [=](thread_finished& what) {

@@ -164,17 +164,18 @@ std::optional<handler_thread::running_message> handler_thread::running() const {
   return work_->running;
 }
 
-void handler_thread::stop_message(std::size_t index) {
+bool handler_thread::stop_message(std::size_t index) {
   std::stop_source stop{std::nostopstate};
   {
     std::lock_guard lock{work_->mutex};
     if (!work_->running || work_->running->index != index || work_->given_up)
-      return;
+      return false;
     work_->stop_used = true; // the next message gets a fresh one
     stop = work_->stop;
   }
   // Outside of the lock: this calls what the handler registered with it.
   stop.request_stop();
+  return true;
 }
 
 void handler_thread::finish_early() {

@@ -62,7 +62,8 @@ public:
   [[nodiscard]] std::optional<running_message> running() const;
 
   /// Fires the stop token of a message if it still runs.
-  void stop_message(std::size_t index);
+  /// @returns whether it does
+  bool stop_message(std::size_t index);
 
   /// No further message of the chunk starts.
   void finish_early();

@@ -20,6 +20,7 @@
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -74,6 +75,7 @@ struct groups_reply {
 struct produce_request {
   stream_id stream = 0;
   std::shared_ptr<const std::vector<new_message>> messages;
+  std::chrono::nanoseconds attempt_timeout{}; ///< 0: that of other calls
 };
 
 /// Answered with exceptions_reply.
@@ -128,7 +130,9 @@ struct session_ended {
   std::string group;
   session_totals totals;
   std::string reason;     ///< empty: asked to stop, or max_messages reached
+  std::string fix;        ///< what to do about that
   std::uint16_t code = 0; ///< of the error that ended it; 0: none
+  recovery recover = recovery::permanent; ///< of that error
 };
 
 // -- inside a consumer session -----------------------------------------------
@@ -201,6 +205,11 @@ struct group_changed {
   std::shared_ptr<const group_info> group;
 };
 
+/// recorder -> session: nothing can be recorded any more.
+struct recording_failed {
+  std::shared_ptr<const error> why;
+};
+
 /// any child -> session: this session cannot go on.
 struct session_failed {
   std::shared_ptr<const error> why;
@@ -211,7 +220,8 @@ struct session_failed {
 struct finish_early {};
 
 /// session -> exception_consumer and runners: stop tokens fire now; what has
-/// not ended after `grace` is abandoned.
+/// not ended after `grace` is abandoned. What fails after this is reported as
+/// `deferred`: it was not the message's fault.
 struct stop_handlers {
   std::chrono::nanoseconds grace{};
 };
@@ -247,8 +257,10 @@ struct slot_freed {
 
 // -- handler runner -> user's handler actor ----------------------------------
 
-/// Answered with `outcome`. No answer by the deadline is a failure, a handler
-/// actor that goes down fails its open deliveries at once.
+/// Answered with `outcome`. No answer by the deadline is a failure; until it
+/// comes after all the delivery counts as an abandoned run, of which a session
+/// bears only so many. A handler actor that goes down fails its open deliveries
+/// at once.
 struct deliver {
   std::shared_ptr<const sqlstreams::message> message;
   std::string stream;
@@ -257,6 +269,17 @@ struct deliver {
   std::int64_t delays = 0;
   resolved_options options{};
   std::chrono::nanoseconds time_left{};
+};
+
+/// The delivery with these fields is over time, its lease is lost, or the
+/// session ends: the handler actor is to answer it as soon as it can. What it
+/// answers within the grace counts. Nothing answers this; who has no use for it
+/// handles it all the same, with an empty function. May come after the answer.
+struct stop_delivery {
+  message_id id = 0;
+  std::string stream;
+  std::string group;
+  std::int64_t attempt = 0;
 };
 
 } // namespace sqlstreams
@@ -303,6 +326,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::get_session_totals)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::session_totals)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::session_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::deliver)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::stop_delivery)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::outcome)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::ready_to_claim)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::claim_granted)
@@ -314,6 +338,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::exception_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::record_outcomes)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::outcomes_recorded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::group_changed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::recording_failed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::session_failed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::finish_early)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::stop_handlers)

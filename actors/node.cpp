@@ -8,6 +8,7 @@
 #include "actors/retry_schedule.hpp"
 #include "actors/roster.hpp"
 #include "actors/spawn.hpp"
+#include "storage/interruptible_factory.hpp"
 #include "storage/postgres/connection_settings.hpp"
 #include "storage/postgres/postgres_store.hpp"
 
@@ -22,6 +23,7 @@
 #include <functional>
 #include <mutex>
 #include <random>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -55,8 +57,9 @@ void check(const node_options& options) {
 }
 
 /// Opens a session and makes sure that there is an installation.
-void meet_installation(store_factory& factory, const node_options& options) {
-  const auto session = factory.open();
+void meet_installation(store_factory& factory, const node_options& options,
+                       const std::shared_ptr<call_interrupt>& interrupt) {
+  const auto session = open_session(factory, interrupt);
   if (session->find_system() || !options.register_system)
     return;
   const auto made = session->register_system();
@@ -69,15 +72,27 @@ void meet_installation(store_factory& factory, const node_options& options) {
 /// Tells whether a server that refused is about to be ready.
 using startup_check = std::function<bool()>;
 
+void refuse_if_stopping(const node_options& options) {
+  if (options.stop.stop_requested())
+    throw error{code::shutting_down, "asked to stop before it was connected"};
+}
+
 // Nobody there, or the wrong password: fails at once, the caller wants to know.
 // A server that is about to be ready is worth a moment.
 void connect(store_factory& factory, const node_options& options,
              const startup_check& is_starting) {
+  const auto interrupt = std::make_shared<call_interrupt>();
+  interrupt->begin(); // one call to whoever waits for it
+  const std::stop_callback on_stop{options.stop, [&] {
+                                     interrupt->interrupt();
+                                   }};
   const auto patience_ends = clock::now() + options.startup_patience;
   for (bool said = false;;) {
+    refuse_if_stopping(options);
     try {
-      return meet_installation(factory, options);
+      return meet_installation(factory, options, interrupt);
     } catch (const error& e) {
+      refuse_if_stopping(options);
       const bool passes = e.number() == code::database_unreachable
                             ? is_starting()
                             : e.recover() == recovery::transient;
@@ -270,8 +285,8 @@ node::node(const std::shared_ptr<store_factory>& factory,
 node::~node() {
   stop();
   // The actor system waits for its actors as long as it takes, and a worker may
-  // sit in a database call that nobody answers. The process must end all the
-  // same: then the system and that thread are left to it.
+  // sit in a database call that not even an interruption ended. The process
+  // must end all the same: then the system and that thread are left to it.
   if (parts_ && !parts_->ends_soon()) {
     log_note(log_level::warning,
              "a database call has not returned; it is left behind");
@@ -311,6 +326,11 @@ bool node::stopped() const noexcept { return parts_->stopped; }
 void node::stop() noexcept {
   if (parts_)
     parts_->stop();
+}
+
+void node::give_up_calls() noexcept {
+  if (parts_)
+    caf::anon_send_exit(parts_->storage, caf::exit_reason::user_shutdown);
 }
 
 } // namespace sqlstreams

@@ -20,10 +20,11 @@ namespace sqlstreams {
 class node {
 public:
   /// Connects now, and makes the installation's tables if they are missing
-  /// (see node_options::register_system).
+  /// (see node_options::register_system). `options.stop` ends that early.
   /// @throws error invalid_database_url, database_unreachable,
   ///   authentication_failed, schema_older_than_build,
-  ///   schema_newer_than_build, schema_creation_denied, invalid_option
+  ///   schema_newer_than_build, schema_creation_denied, invalid_option,
+  ///   shutting_down
   explicit node(node_options options);
 
   /// The same over a store that does not block (storage/memory): all calls are
@@ -56,10 +57,15 @@ public:
 
   /// Ends everything in reverse order of starting: sessions drain within their
   /// `shutdown_timeout`, producers within their `shutdown_grace`, then storage.
-  /// Repeating it does nothing. A call to the server that is in flight is
-  /// waited for: libpq cannot be interrupted, so the bound of the last step is
-  /// the connection's own `connect_timeout` and `tcp_user_timeout`.
+  /// Repeating it does nothing. Calls to the server that are still in flight
+  /// after two more seconds are interrupted; those who asked hear that nobody
+  /// knows.
   void stop() noexcept;
+
+  /// Ends storage alone, without waiting: who asks it or waits for it hears so
+  /// within seconds, also if the server does not answer. For an end in the
+  /// middle of preparations; nothing but `stop` is of use then.
+  void give_up_calls() noexcept;
 
   /// Returns whether `stop` has been called.
   [[nodiscard]] bool stopped() const noexcept;

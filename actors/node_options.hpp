@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 #include <string>
 
 namespace sqlstreams {
@@ -23,6 +24,8 @@ struct node_options {
   bool register_system = true;
   /// How long to wait for a server that is there but still starting.
   std::chrono::nanoseconds startup_patience = std::chrono::seconds{10};
+  /// Asked to stop while it connects, a node is not made: shutting_down.
+  std::stop_token stop{};
   std::size_t scheduler_threads = 2; ///< of the logic actors, >= 1
   std::uint32_t seed = 0;            ///< of jitter; 0: a random one
 };

@@ -93,13 +93,34 @@ void end_well(producer_ptr self, const shared_args& args,
   run_next(self, args);
 }
 
+/// What failed inside of storage, an exception that nobody expected or an actor
+/// that ended, may have failed after the commit.
+error failure_of(const caf::error& e) {
+  const auto failure = from_caf_error(e);
+  if (failure.number() != code::actor_failed)
+    return failure;
+  return {failure.number(), recovery::unknown, failure.detail(),
+          "Check before repeating; an idempotency key makes repeating safe."};
+}
+
+/// The failure as the producer of one call should read it: with the refused
+/// message's place among its own, whatever shared the transaction with them.
+error in_call(const error& failure, const produce_batch& batch,
+              std::uint64_t call, std::optional<std::size_t> refused) {
+  for (const auto& part : batch.parts)
+    if (refused && part.call == call && *refused >= part.first
+        && *refused < part.first + part.count)
+      return in_batch(failure, *refused - part.first, part.count);
+  return failure;
+}
+
 void end_badly(producer_ptr self, const shared_args& args,
                const produce_batch& batch, const caf::error& e) {
   auto& state = self->state;
-  const auto failure = from_caf_error(e);
-  for (auto call :
-       state.batches->failed(batch, failure.recover(), refused_index(e)))
-    give(self, call, e);
+  const auto failure = failure_of(e);
+  const auto refused = refused_index(e);
+  for (auto call : state.batches->failed(batch, failure, refused))
+    give(self, call, to_caf_error(in_call(failure, batch, call, refused)));
   if (state.ending) // halves that would run again were never started
     for (auto call : state.batches->drop_waiting())
       give(self, call, to_caf_error(error{code::shutting_down}));
@@ -125,7 +146,8 @@ void start_transaction(producer_ptr self, const shared_args& args,
   const auto started = self->clock().now();
   self
     ->request(args->storage, milliseconds_for(args->deadline),
-              produce_request{args->stream.id, batch->messages})
+              produce_request{args->stream.id, batch->messages,
+                              args->config.batch.attempt_timeout})
     .then(
       [=](produce_reply& reply) {
         report_if_slow(*args, *batch, self->clock().now() - started);

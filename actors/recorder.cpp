@@ -1,5 +1,6 @@
 #include "actors/recorder.hpp"
 
+#include "actors/call_times.hpp"
 #include "actors/error_transport.hpp"
 #include "actors/log.hpp"
 
@@ -19,10 +20,6 @@ struct settle_again {};
 
 constexpr std::chrono::nanoseconds first_pause = std::chrono::milliseconds{200};
 constexpr std::chrono::nanoseconds longest_pause = std::chrono::seconds{5};
-
-/// Well below a lease, so that a settle that got lost is made again in time: to
-/// make one twice does no harm.
-constexpr std::chrono::nanoseconds settle_deadline = std::chrono::seconds{15};
 
 } // namespace
 
@@ -139,8 +136,10 @@ void settle_went_wrong(recorder_ptr self, const args_ptr& args,
                        record_outcomes& batch, const error& why) {
   auto& state = self->state;
   if (!may_ask_again(why)) {
-    state.settling = false;
-    return fail_session(self, args->session, why);
+    // Stays settling: whatever comes meanwhile would be refused as well.
+    self->send(args->session,
+               recording_failed{std::make_shared<const error>(why)});
+    return;
   }
   if (state.failures == 0)
     log_note(log_level::warning,
@@ -166,7 +165,7 @@ void settle_next(recorder_ptr self, const args_ptr& args) {
   state.settling = true;
   const auto batch =
     std::make_shared<record_outcomes>(std::exchange(state.waiting, {}));
-  self->request(args->storage, settle_deadline, request_for(*args, *batch))
+  self->request(args->storage, settle_patience, request_for(*args, *batch))
     .then(
       [=](const settle_result& result) {
         self->state.failures = 0;

@@ -18,7 +18,8 @@ struct recorder_state {
 
 /// Writes outcomes down: one settle at a time, so that whatever comes meanwhile
 /// shares the next one. A settle that failed is made again until the leases of
-/// its parts are over.
+/// its parts are over; one that can never work ends the recorder's work and is
+/// told to the session.
 caf::behavior recorder(caf::stateful_actor<recorder_state>* self,
                        session_child_args args);
 

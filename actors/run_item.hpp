@@ -33,9 +33,10 @@ struct run_item {
 
 /// What became of a run_item.
 struct run_result {
-  bool ran = false;       ///< false: was not started, may start elsewhere
-  bool abandoned = false; ///< did not end after its time; `result` is ours
-  outcome result{};       ///< says nothing if it did not run
+  bool ran = false; ///< false: was not started, may start elsewhere
+  /// Did not end though it was asked to; `result` is ours then.
+  bool abandoned = false;
+  outcome result{}; ///< says nothing if it did not run
 };
 
 } // namespace sqlstreams

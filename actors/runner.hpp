@@ -3,10 +3,11 @@
 // time (run_chunk) and reports it (chunk_finished); see messages.hpp.
 
 #include "actors/abandoned_runs.hpp"
+#include "actors/current_chunk.hpp"
 #include "actors/delivery.hpp"
 #include "actors/handler_thread.hpp"
 #include "actors/messages.hpp"
-#include "actors/run_watch.hpp"
+#include "actors/overdue_answers.hpp"
 
 #include <caf/actor.hpp>
 #include <caf/stateful_actor.hpp>
@@ -39,14 +40,6 @@ using runner_factory =
 /// actor.
 runner_factory make_runner_factory(handler_target target);
 
-/// A chunk that a runner works on.
-struct current_chunk {
-  std::uint64_t number = 0;
-  std::shared_ptr<const std::vector<run_item>> items; ///< empty: none
-  run_watch watch{};
-  std::optional<monotonic_time> next_look{}; ///< a timer is set for it
-};
-
 struct handler_runner_state {
   static inline const char* name = "sqlstreams.handler_runner";
   current_chunk chunk;
@@ -68,6 +61,7 @@ struct actor_runner_state {
   bool early_end = false;
   std::set<range_number> cancelled; ///< ranges whose lease is lost
   bool handler_gone = false;
+  overdue_answers overdue;
 };
 
 /// Asks a handler actor, message after message.

@@ -51,6 +51,14 @@ outcome from_exception() {
   }
 }
 
+outcome cut_short(outcome ended) {
+  if (ended.kind != outcome_kind::retry)
+    return ended;
+  ended.kind = outcome_kind::deferred;
+  ended.error = "cut short by the end of the consumer: " + ended.error;
+  return ended;
+}
+
 std::optional<exception_entry>
 record_first_run(const message& subject, const outcome& ended,
                  const resolved_options& options,

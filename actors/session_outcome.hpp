@@ -19,6 +19,12 @@ outcome from_handler(outcome answered);
 /// @pre called in a catch clause
 outcome from_exception();
 
+/// Returns what a run comes to that was asked to end because its session does.
+/// A failure says nothing about the message then: it is deferred, that is runs
+/// again at the same attempt as soon as somebody is there. What the handler
+/// said otherwise stands.
+outcome cut_short(outcome ended);
+
 /// Returns what is to be written about a message whose first run ended; empty
 /// if it succeeded.
 std::optional<exception_entry>

@@ -5,6 +5,7 @@
 namespace sqlstreams {
 
 /// Counts since a consumer session began (design page 08, 0042 to 0051).
+/// Outcomes (success to dead) count when they are recorded.
 struct session_totals {
   std::uint64_t claimed = 0;
   std::uint64_t success = 0;

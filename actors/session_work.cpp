@@ -1,7 +1,8 @@
-#include "actors/consumer_session.hpp"
+#include "actors/session_work.hpp"
+
 #include "actors/log.hpp"
 #include "actors/session_outcome.hpp"
-
+#include "actors/session_shutdown.hpp"
 #include "config/duration.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -221,53 +222,6 @@ void grant_exceptions(session_ptr self) {
           {std::min(*child.wants, left), 0});
 }
 
-void count_recorded(consumer_session_state& state,
-                    const outcome_counts& counts) {
-  state.totals.ready += counts.ready;
-  state.totals.delayed += counts.delayed;
-  state.totals.deferred += counts.deferred;
-  state.totals.dead += counts.dead;
-  // What was given back unrun is not handled.
-  state.allowance.record(counts.total() - counts.deferred);
-}
-
-void range_recorded(session_ptr self, const consumer_session_args& args,
-                    range_number number) {
-  auto& state = self->state;
-  const auto done = state.tracker.recorded(number);
-  if (!done)
-    return;
-  count_recorded(state, done->counts);
-  state.totals.surrendered += done->given_back;
-  if (done->counts.dead > 0)
-    log_event(code::range_recorded_dead, log_level::warning,
-              "messages were recorded as dead",
-              {field("stream", args.spec.stream.name),
-               field("group", args.spec.group.name),
-               field("messages", done->counts.dead)});
-}
-
-void range_lost(session_ptr self, range_number number) {
-  auto& state = self->state;
-  if (!state.tracker.lose(number))
-    return;
-  ++state.totals.lease_lost;
-  state.queue.drop(number);
-  for (const auto& runner : state.runners)
-    if (runner.actor && runner.items)
-      self->send(runner.actor.get(), cancel_range{number});
-}
-
-void exception_recorded(consumer_session_state& state, std::uint64_t number) {
-  const auto found = state.ended_exceptions.find(number);
-  if (found == state.ended_exceptions.end())
-    return;
-  outcome_counts counts;
-  counts.add(found->second.pending.settlement.change);
-  count_recorded(state, counts);
-  state.ended_exceptions.erase(found);
-}
-
 } // namespace
 
 void take_range(session_ptr self, const consumer_session_args& args,
@@ -311,7 +265,6 @@ void take_chunk_report(session_ptr self, const consumer_session_args&,
     }
     ++ran;
     state.totals.abandoned += result.abandoned ? 1 : 0;
-    state.totals.success += result.result.kind == outcome_kind::done ? 1 : 0;
     state.tracker.resolve(
       item.range, item.index,
       record_first_run(*item.message, result.result, item.options, backoff));
@@ -325,30 +278,6 @@ void take_back_chunk(consumer_session_state& state, runner_type& runner) {
   if (const auto items = std::exchange(runner.items, nullptr))
     take_unrun(state, *items);
   runner.occupied = false;
-}
-
-void take_exception(consumer_session_state& state,
-                    const exception_ended& what) {
-  if (state.open_exceptions > 0)
-    --state.open_exceptions;
-  state.totals.abandoned += what.abandoned ? 1 : 0;
-  state.totals.success += what.settlement.change.keeps_row ? 0 : 1;
-  const auto number = ++state.last_exception;
-  state.ended_exceptions[number] = {{number, what.settlement, what.lease_end},
-                                    false};
-}
-
-void take_recorded(session_ptr self, const consumer_session_args& args,
-                   const outcomes_recorded& what) {
-  auto& state = self->state;
-  for (const auto number : what.ranges)
-    range_recorded(self, args, number);
-  for (const auto number : what.lost_ranges)
-    range_lost(self, number);
-  for (const auto number : what.exceptions)
-    exception_recorded(state, number);
-  for (const auto number : what.lost_exceptions)
-    state.totals.lease_lost += state.ended_exceptions.erase(number);
 }
 
 void dispatch(session_ptr self, const consumer_session_args& args) {
@@ -366,28 +295,6 @@ void grant_claims(session_ptr self, const consumer_session_args& args) {
   grant_reclaim(self);
   grant_exceptions(self);
   grant_fresh(self, args);
-}
-
-void record(session_ptr self, range_tracker::progress what) {
-  auto& state = self->state;
-  const auto& recorder = state[session_child::recorder].actor;
-  if (!recorder)
-    return;
-  record_outcomes outcomes;
-  outcomes.ranges = state.tracker.collect(what);
-  for (auto& [number, exception] : state.ended_exceptions)
-    if (!std::exchange(exception.sent, true))
-      outcomes.exceptions.push_back(exception.pending);
-  if (!outcomes.ranges.empty() || !outcomes.exceptions.empty())
-    self->send(recorder.get(), std::move(outcomes));
-}
-
-void record_again(session_ptr self) {
-  auto& state = self->state;
-  state.tracker.collect_again();
-  for (auto& [number, exception] : state.ended_exceptions)
-    exception.pending.maybe_done = std::exchange(exception.sent, false);
-  record(self, range_tracker::progress::partial);
 }
 
 } // namespace sqlstreams

@@ -27,7 +27,9 @@ struct storage_pool_options {
 /// Starts the storage pool: detached workers, one connection each, that answer
 /// the storage requests of messages.hpp. Transient failures of repeatable
 /// calls are retried by the policy without blocking the worker's mailbox;
-/// claims are not: their sender waits for its next poll.
+/// claims are not: their sender waits for its next poll. Nothing begins when
+/// its asker has given up or could not use it, and a call that the database
+/// does not answer is interrupted (call_times.hpp).
 caf::actor spawn_storage_pool(caf::actor_system& system,
                               std::shared_ptr<store_factory> factory,
                               const storage_pool_options& options = {});

@@ -1,6 +1,7 @@
 #include "actors/stop_signals.hpp"
 
 #include "actors/live_sessions.hpp"
+#include "actors/running_commands.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -56,6 +57,7 @@ std::stop_source start_thread() {
     stop.request_stop();
     const int second = next_signal(reading_end);
     live_sessions::wait_for_last(std::chrono::milliseconds{500});
+    running_commands::kill_all();
     ::_exit(128 + second);
   }}.detach(); // waits for signals as long as the process lives
   return stop;

@@ -3,12 +3,14 @@
 #include "actors/error_transport.hpp"
 #include "actors/log.hpp"
 #include "actors/storage_calls.hpp"
+#include "config/duration.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/exit_reason.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace sqlstreams {
 
@@ -22,8 +24,20 @@ struct attempt_due {
 /// pool -> itself: a worker that died is to be replaced.
 struct worker_due {};
 
-/// pool -> itself: calls that still run are not waited for any longer.
+/// pool -> itself: is a call over its time?
+struct watch_due {};
+
+/// pool -> itself: a worker has ended. By way of the mailbox, because the news
+/// of it overtakes what the worker said before.
+struct worker_ended {
+  caf::actor_addr worker;
+};
+
+/// pool -> itself: calls that still run are interrupted.
 struct exit_grace_over {};
+
+/// pool -> itself: nothing is waited for any longer.
+struct interrupt_grace_over {};
 
 } // namespace
 
@@ -31,7 +45,10 @@ struct exit_grace_over {};
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::attempt_due)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::worker_due)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::watch_due)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::worker_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::exit_grace_over)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(sqlstreams::interrupt_grace_over)
 
 namespace sqlstreams {
 
@@ -39,20 +56,78 @@ namespace {
 
 using pool_ptr = caf::stateful_actor<storage_pool_state>*;
 
-void dispatch(pool_ptr self) {
-  auto& state = self->state;
-  for (auto& worker : state.workers) {
-    if (state.ready.empty())
-      return;
-    if (worker.runs)
-      continue;
+void give_too_late(const storage_pool_state::job& job) {
+  job.owed->give(
+    to_caf_error(error{code::overloaded,
+                       fmt::format("no database connection was free within {}",
+                                   format_duration(job.begin_within)),
+                       "Look for slow statements, or raise max_connections."}));
+}
+
+/// Returns the next job that may still begin.
+std::optional<std::uint64_t> take_ready(storage_pool_state& state,
+                                        monotonic_time now) {
+  while (!state.ready.empty()) {
     const auto number = state.ready.front();
     state.ready.pop_front();
-    auto& job = state.jobs.at(number);
+    const auto found = state.jobs.find(number);
+    if (found == state.jobs.end())
+      continue; // answered already
+    if (now < found->second.begin_before)
+      return number;
+    give_too_late(found->second);
+    state.jobs.erase(found);
+  }
+  return std::nullopt;
+}
+
+void dispatch(pool_ptr self) {
+  auto& state = self->state;
+  const auto now = self->clock().now();
+  for (auto& worker : state.workers) {
+    if (worker.runs)
+      continue;
+    const auto number = take_ready(state, now);
+    if (!number)
+      return;
+    auto& job = state.jobs.at(*number);
     ++job.attempts;
     worker.runs = number;
-    self->send(worker.handle, run_call{number, job.call});
+    worker.over_time_at = now + job.attempt_limit;
+    worker.interrupt->begin();
+    self->send(worker.handle, run_call{*number, job.call, worker.interrupt});
   }
+}
+
+bool runs(const storage_pool_state& state, std::uint64_t number) {
+  return std::any_of(state.workers.begin(), state.workers.end(),
+                     [&](const auto& w) { return w.runs == number; });
+}
+
+/// Answers those who wait in vain, and interrupts what runs too long.
+void end_what_is_over(storage_pool_state& state, monotonic_time now) {
+  std::erase_if(state.jobs, [&](auto& item) {
+    if (now < item.second.begin_before || runs(state, item.first))
+      return false;
+    give_too_late(item.second);
+    return true;
+  });
+  for (const auto& worker : state.workers) {
+    if (!worker.runs || now < worker.over_time_at)
+      continue;
+    if (!worker.interrupt->requested())
+      log_note(log_level::warning,
+               "a call that the database does not answer is interrupted");
+    worker.interrupt->interrupt();
+  }
+}
+
+// One timer for all: one a call would cost more than many a call does.
+void watch(pool_ptr self, const storage_pool_args& args) {
+  auto& state = self->state;
+  if (state.jobs.empty() || std::exchange(state.watching, true))
+    return;
+  self->delayed_send(self, args.watch_rate, watch_due{});
 }
 
 std::size_t unanswered_but_running(const storage_pool_state& state) {
@@ -63,7 +138,7 @@ std::size_t unanswered_but_running(const storage_pool_state& state) {
 }
 
 void accept(pool_ptr self, const storage_pool_args& args, repeatability repeat,
-            bound_call call) {
+            call_times times, bound_call call) {
   auto& state = self->state;
   auto owed = std::make_unique<answer>(
     caf::response_promise{self->make_response_promise()});
@@ -74,12 +149,17 @@ void accept(pool_ptr self, const storage_pool_args& args, repeatability repeat,
       code::overloaded, fmt::format("{} requests to the database are waiting",
                                     args.options.max_waiting)}));
   const auto number = ++state.last_number;
-  state.jobs.emplace(
-    number, storage_pool_state::job{
-              std::move(owed),
-              std::make_shared<const bound_call>(std::move(call)), repeat});
+  storage_pool_state::job job;
+  job.owed = std::move(owed);
+  job.call = std::make_shared<const bound_call>(std::move(call));
+  job.repeat = repeat;
+  job.begin_within = milliseconds_for(times.begin_within);
+  job.begin_before = self->clock().now() + job.begin_within;
+  job.attempt_limit = times.attempt;
+  state.jobs.emplace(number, std::move(job));
   state.ready.push_back(number);
   dispatch(self);
+  watch(self, args);
 }
 
 bool says_connection_lost(code number) {
@@ -122,7 +202,7 @@ void end_job(pool_ptr self, std::uint64_t number, const call_finished& result) {
     state.ending
       ? std::nullopt
       : state.retries->next(job.attempts, failure.recover(), job.repeat);
-  if (pause) {
+  if (pause && self->clock().now() + *pause < job.begin_before) {
     self->delayed_send(self, *pause, attempt_due{number});
   } else {
     job.owed->give(result.failure);
@@ -144,11 +224,11 @@ void finish(pool_ptr self, const call_finished& result) {
     dispatch(self);
 }
 
-void worker_went_down(pool_ptr self, const storage_pool_args& args,
-                      const caf::down_msg& down) {
+void replace_worker(pool_ptr self, const storage_pool_args& args,
+                    const worker_ended& ended) {
   auto& workers = self->state.workers;
   auto gone = std::find_if(workers.begin(), workers.end(), [&](const auto& w) {
-    return w.handle.address() == down.source;
+    return w.handle.address() == ended.worker;
   });
   if (gone == workers.end())
     return;
@@ -170,16 +250,13 @@ void worker_went_down(pool_ptr self, const storage_pool_args& args,
 void start_worker(pool_ptr self, const storage_pool_args& args) {
   if (self->state.ending)
     return;
-  self->state.workers.push_back({args.start_worker(self), std::nullopt});
+  self->state.workers.push_back({args.start_worker(self)});
   dispatch(self);
 }
 
 void refuse_what_does_not_run(storage_pool_state& state) {
   std::erase_if(state.jobs, [&](auto& item) {
-    const auto runs = [&](const auto& w) {
-      return w.runs == item.first;
-    };
-    if (std::any_of(state.workers.begin(), state.workers.end(), runs))
+    if (runs(state, item.first))
       return false;
     item.second.owed->give(to_caf_error(error{code::shutting_down}));
     return true;
@@ -199,11 +276,15 @@ void begin_end(pool_ptr self, const storage_pool_args& args) {
   quit_if_all_ended(self);
 }
 
+void interrupt_all(pool_ptr self, const storage_pool_args& args) {
+  for (const auto& worker : self->state.workers)
+    worker.interrupt->interrupt();
+  self->delayed_send(self, args.interrupt_grace, interrupt_grace_over{});
+}
+
 void give_up_waiting(pool_ptr self) {
-  if (!self->state.ending)
-    return;
-  // The askers learn that nobody knows; the workers end by themselves when
-  // libpq returns, which its own timeouts see to.
+  // The askers learn that nobody knows. A worker ends when its call returns; if
+  // not even an interruption did that, nobody waits for it.
   for (auto& item : self->state.jobs)
     item.second.owed->give(to_caf_error(
       error{code::no_answer, recovery::unknown,
@@ -218,9 +299,10 @@ auto accepting(pool_ptr self, std::shared_ptr<storage_pool_args> args) {
     using request = typename std::decay_t<decltype(call)>::request;
     return [=](request& what) {
       auto shared = std::make_shared<const request>(std::move(what));
-      accept(self, *args, call.repeat, [call, shared](store& session) {
-        return caf::make_message(call.run(session, *shared));
-      });
+      accept(self, *args, call.repeat, times_of(*shared, args->options.retry),
+             [call, shared](store& session) {
+               return caf::make_message(call.run(session, *shared));
+             });
       // The promise taken in `accept` answers.
       return caf::delegated<caf::message>{};
     };
@@ -232,8 +314,9 @@ auto accepting(pool_ptr self, std::shared_ptr<storage_pool_args> args) {
 caf::behavior storage_pool(pool_ptr self, storage_pool_args given) {
   auto args = std::make_shared<storage_pool_args>(std::move(given));
   self->state.retries.emplace(args->options.retry, args->options.seed);
-  self->set_down_handler(
-    [=](const caf::down_msg& down) { worker_went_down(self, *args, down); });
+  self->set_down_handler([=](const caf::down_msg& down) {
+    self->send(self, worker_ended{down.source});
+  });
   self->set_exit_handler([=](const caf::exit_msg&) { begin_end(self, *args); });
   for (std::size_t i = 0;
        i < std::max<std::size_t>(args->options.max_connections, 1); ++i)
@@ -249,8 +332,15 @@ caf::behavior storage_pool(pool_ptr self, storage_pool_args given) {
         dispatch(self);
       }
     },
+    [=](watch_due) {
+      self->state.watching = false;
+      end_what_is_over(self->state, self->clock().now());
+      watch(self, *args);
+    },
+    [=](const worker_ended& ended) { replace_worker(self, *args, ended); },
     [=](worker_due) { start_worker(self, *args); },
-    [=](exit_grace_over) { give_up_waiting(self); });
+    [=](exit_grace_over) { interrupt_all(self, *args); },
+    [=](interrupt_grace_over) { give_up_waiting(self); });
 }
 
 caf::actor spawn_storage_pool(caf::actor_system& system,

@@ -2,6 +2,7 @@
 // The storage pool behind spawn_storage_pool; open to tests.
 
 #include "actors/answer.hpp"
+#include "actors/call_times.hpp"
 #include "actors/retry_schedule.hpp"
 #include "actors/spawn.hpp"
 #include "actors/storage_worker.hpp"
@@ -25,8 +26,13 @@ struct storage_pool_args {
   storage_pool_options options{};
   /// Starts a worker that is monitored by the pool, its first argument.
   std::function<caf::actor(caf::event_based_actor*)> start_worker;
-  /// How long running calls may take to end after the pool was told to end.
-  std::chrono::nanoseconds exit_grace = std::chrono::seconds{10};
+  /// How long running calls may take to end after the pool was told to end;
+  /// whoever could wait longer ends before the pool. Then they are interrupted.
+  std::chrono::nanoseconds exit_grace = std::chrono::seconds{2};
+  /// How long interrupted calls are waited for at the end.
+  std::chrono::nanoseconds interrupt_grace = std::chrono::seconds{2};
+  /// How often the pool looks for calls that are over their time.
+  std::chrono::nanoseconds watch_rate = std::chrono::seconds{1};
   /// Before a worker that died is replaced.
   std::chrono::nanoseconds replace_delay = std::chrono::milliseconds{200};
 };
@@ -40,12 +46,18 @@ struct storage_pool_state {
     std::unique_ptr<answer> owed;
     std::shared_ptr<const bound_call> call;
     repeatability repeat = repeatability::never;
+    std::chrono::nanoseconds begin_within{};
+    monotonic_time begin_before{}; ///< no attempt begins later
+    std::chrono::nanoseconds attempt_limit{};
     int attempts = 0;
   };
 
   struct worker {
     caf::actor handle;
-    std::optional<std::uint64_t> runs; ///< number of its job
+    std::optional<std::uint64_t> runs{}; ///< number of its job
+    monotonic_time over_time_at{};       ///< the attempt is interrupted then
+    std::shared_ptr<call_interrupt> interrupt =
+      std::make_shared<call_interrupt>();
   };
 
   std::map<std::uint64_t, job> jobs;
@@ -54,6 +66,7 @@ struct storage_pool_state {
   std::vector<worker> workers;
   std::optional<retry_schedule> retries;
   bool connection_lost = false;
+  bool watching = false; ///< a look at the clock is due
   bool ending = false;
 };
 

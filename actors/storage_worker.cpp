@@ -1,6 +1,7 @@
 #include "actors/storage_worker.hpp"
 
 #include "actors/error_transport.hpp"
+#include "storage/interruptible_factory.hpp"
 
 #include <caf/event_based_actor.hpp>
 
@@ -23,7 +24,7 @@ call_finished open_and_call(storage_worker_state& state, store_factory& factory,
                             const run_call& what) {
   if (!state.session) {
     try {
-      state.session = factory.open();
+      state.session = open_session(factory, what.interrupt);
     } catch (...) {
       return {
         what.number, {}, current_exception_to_caf_error(code::actor_failed)};
@@ -43,7 +44,9 @@ caf::behavior storage_worker(caf::stateful_actor<storage_worker_state>* self,
   return {
     // from the pool
     [=](const run_call& what) {
-      self->send(pool, open_and_call(self->state, *factory, what));
+      auto result = open_and_call(self->state, *factory, what);
+      what.interrupt->end();
+      self->send(pool, std::move(result));
     },
   };
 }

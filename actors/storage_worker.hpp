@@ -1,5 +1,6 @@
 #pragma once
 
+#include "storage/call_interrupt.hpp"
 #include "storage/store.hpp"
 
 #include <caf/actor.hpp>
@@ -23,6 +24,8 @@ using bound_call = std::function<caf::message(store&)>;
 struct run_call {
   std::uint64_t number = 0;
   std::shared_ptr<const bound_call> call;
+  /// Of all calls of this worker; it has begun, and the worker ends it.
+  std::shared_ptr<call_interrupt> interrupt;
 };
 
 /// storage worker -> storage pool.

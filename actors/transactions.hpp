@@ -31,11 +31,14 @@ public:
   transactions& operator=(const transactions&) = delete;
 
   /// Begins a transaction, runs `work` in it and commits. After a transient
-  /// failure all is run again, so `work` must be repeatable: keep side effects
-  /// outside of the database out of it. Whatever else it throws rolls back and
-  /// is passed on.
-  /// @throws error commit_confirmation_lost (unknown), or what the database
-  ///   said; anything that `work` throws
+  /// failure of the connection all is run again, so `work` must be repeatable:
+  /// keep side effects outside of the database out of it. Failures are what
+  /// libpqxx and `produce` throw; whatever else `work` throws, a transient
+  /// `error` included, rolls back and is passed on. Where the reply to the
+  /// commit is lost, the server is asked, for 15 s at most: a transaction that
+  /// was committed is a success, one that was rolled back is run again.
+  /// @throws error commit_confirmation_lost (unknown) if that cannot be found
+  ///   out, or what the database said; anything that `work` throws
   void run(const transaction_work& work);
 
   /// Produces checked messages inside of a transaction, whoever began it.

@@ -68,8 +68,8 @@ sqlstreams_test(apps DATABASE
 
 # The pure cores of the command line, which is no library.
 if(TARGET test_apps)
-  foreach(core IN ITEMS json_line key_field line_producer line_source
-      session_restarts text_table timestamp_text)
+  foreach(core IN ITEMS key_field line_producer line_source session_restarts
+      text_table unknown_command)
     target_sources(test_apps PRIVATE
       "${PROJECT_SOURCE_DIR}/apps/sqlstreams/${core}.cpp")
   endforeach()

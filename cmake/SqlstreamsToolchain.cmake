@@ -70,6 +70,8 @@ function(sqlstreams_library name)
   endif()
   add_library(sqlstreams_${name} STATIC ${sources})
   target_include_directories(sqlstreams_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  # For projects that use the library: its headers are C++20.
+  target_compile_features(sqlstreams_${name} PUBLIC cxx_std_20)
   sqlstreams_link(sqlstreams_${name} PUBLIC ${arg_LINK})
   sqlstreams_link(sqlstreams_${name} PRIVATE ${arg_LINK_PRIVATE})
   if(SQLSTREAMS_PCH AND arg_PCH)

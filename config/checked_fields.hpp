@@ -12,17 +12,38 @@
 
 namespace sqlstreams {
 
+/// The longest duration of any option, ten years: sums of several, and clocks
+/// that they are added to, stay far from the 292 years that 64 bits of
+/// nanoseconds hold. The only bound there is; whoever reads or checks a
+/// duration takes it from here.
+inline constexpr std::chrono::nanoseconds max_duration =
+  std::chrono::hours{24 * 3650};
+
+/// Returns "at most 3650d".
+inline std::string duration_cap() {
+  return "at most " + format_duration(max_duration);
+}
+
 /// Collects problems; each check adds at most one.
 class field_checks {
 public:
   void positive(std::string_view field, std::chrono::nanoseconds value) {
-    if (value.count() <= 0)
-      add(field, "is " + format_duration(value), "a duration above 0");
+    if (value.count() <= 0 || value > max_duration)
+      add(field, "is " + format_duration(value),
+          "a duration above 0, " + duration_cap());
   }
 
   void not_negative(std::string_view field, std::chrono::nanoseconds value) {
-    if (value.count() < 0)
-      add(field, "is " + format_duration(value), "a duration of 0 or more");
+    if (value.count() < 0 || value > max_duration)
+      add(field, "is " + format_duration(value),
+          "a duration of 0 or more, " + duration_cap());
+  }
+
+  /// For durations of which negative ones mean something.
+  void not_too_long(std::string_view field, std::chrono::nanoseconds value) {
+    if (value < -max_duration || value > max_duration)
+      add(field, "is " + format_duration(value),
+          "a duration, " + duration_cap());
   }
 
   void between(std::string_view field, std::int64_t value, std::int64_t low,

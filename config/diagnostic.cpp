@@ -221,6 +221,10 @@ constexpr auto table = std::to_array<diagnostic>({
   failure(code::invalid_header, "invalid_header", permanent,
           "A message header is not acceptable.",
           "Give headers as a JSON object of texts, or as name=value."),
+  failure(code{1014}, "output_failed", permanent,
+          "Standard output could not be written.",
+          "Make room on its device, or send it elsewhere; what was done before "
+          "is not undone."),
   failure(code::database_unreachable, "database_unreachable", transient,
           "The database cannot be reached.",
           "Check the address, and that the server runs and accepts "

@@ -1,5 +1,6 @@
 #include "config/options_json.hpp"
 
+#include "config/checked_fields.hpp"
 #include "config/duration.hpp"
 #include "config/error.hpp"
 
@@ -61,6 +62,13 @@ void read(const json& from, const place& at, std::int64_t& to) {
 void read(const json& from, const place& at, nanoseconds& to) {
   to = nanoseconds{
     read_integer(from, at, 0, std::numeric_limits<std::int64_t>::max())};
+  if (to <= max_duration)
+    return;
+  if (at.unknown == unknown_fields::refuse)
+    refuse(at.path,
+           "is " + format_duration(to) + "; accepted: " + duration_cap());
+  // What was stored when more was allowed must not stop those who read it.
+  to = max_duration;
 }
 
 void read(const json& from, const place& at, bool& to) {

@@ -41,6 +41,7 @@ producer_config::validate(const retry_policy& database) const {
   checks.between("batch.max_size", batch.max_size, 1, max_batch);
   checks.between("batch.concurrency_limit", batch.concurrency_limit, 1, 1000);
   checks.positive("batch.attempt_timeout", batch.attempt_timeout);
+  checks.not_too_long("batch.shutdown_grace", batch.shutdown_grace);
   checks.not_negative("slow_produce_threshold",
                       producer.slow_produce_threshold);
   checks.between("max_waiting", producer.max_waiting, 1, max_count);
@@ -52,7 +53,8 @@ producer_config::validate(const retry_policy& database) const {
                  + format_duration(batch.attempt_timeout),
                "more than attempt_timeout, or negative: do not wait",
                "batch.attempt_timeout");
-  if (!whole_call_fits(database, batch.attempt_timeout))
+  if (batch.attempt_timeout <= max_duration
+      && !whole_call_fits(database, batch.attempt_timeout))
     checks.add("batch.attempt_timeout",
                "is " + format_duration(batch.attempt_timeout)
                  + ": with all retries of a database call it exceeds 292 "

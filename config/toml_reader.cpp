@@ -376,13 +376,18 @@ std::string read_text_file(const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& why) -> error {
     return error{code::file_unreadable, path.string() + ": " + why};
   };
+  constexpr auto standard_input = "/dev/stdin";
+  const bool is_input = path == "-" || path == standard_input;
   std::error_code failure;
   const auto status = std::filesystem::status(path, failure);
-  if (!std::filesystem::exists(status))
+  if (!is_input && !std::filesystem::exists(status))
     throw refuse("does not exist");
-  if (std::filesystem::is_directory(status))
+  if (!is_input && std::filesystem::is_directory(status))
     throw refuse("is a directory");
-  std::ifstream file{path, std::ios::binary};
+  // Opening a pipe waits for somebody who writes to it, perhaps for ever.
+  if (!is_input && !std::filesystem::is_regular_file(status))
+    throw refuse("is not a regular file");
+  std::ifstream file{is_input ? standard_input : path, std::ios::binary};
   if (!file)
     throw refuse("cannot be opened");
   std::string text;

@@ -63,7 +63,8 @@ configuration load_configuration(const std::filesystem::path& path,
                                  const environment& env);
 
 /// Returns a file's text, for `environment::file` and the like.
-/// @throws error code::file_unreadable if it is a directory, absent, not
+/// @param path `-` and `/dev/stdin` stand for standard input
+/// @throws error code::file_unreadable if it is absent, no regular file, not
 ///   readable or larger than 16 MiB
 std::string read_text_file(const std::filesystem::path& path);
 

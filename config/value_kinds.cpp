@@ -96,6 +96,12 @@ result read_signed_duration(const toml_node& node, nanoseconds& to,
   return std::nullopt;
 }
 
+/// What a duration may look like, and how long it may be; that it is no longer
+/// is for the section's validate() to check.
+std::string accepted_durations() {
+  return std::string(duration_form) + ", " + duration_cap();
+}
+
 std::string print_duration(nanoseconds value) {
   return quote_text(format_duration(value));
 }
@@ -343,11 +349,11 @@ value_kind<std::int64_t> amount(std::int64_t low, std::int64_t high) {
 }
 
 value_kind<nanoseconds> span() {
-  return {std::string(duration_form), read_duration, print_set_duration};
+  return {accepted_durations(), read_duration, print_set_duration};
 }
 
 value_kind<nanoseconds> span_or_zero(std::string_view zero_means) {
-  return {std::string(duration_form) + "; \"0\": " + std::string(zero_means),
+  return {accepted_durations() + "; \"0\": " + std::string(zero_means),
           read_duration,
           [](const nanoseconds& value) -> std::optional<std::string> {
             return print_duration(value);
@@ -355,8 +361,7 @@ value_kind<nanoseconds> span_or_zero(std::string_view zero_means) {
 }
 
 value_kind<nanoseconds> span_or_negative(std::string_view negative_means) {
-  return {std::string(duration_form)
-            + "; negative: " + std::string(negative_means),
+  return {accepted_durations() + "; negative: " + std::string(negative_means),
           read_signed_duration, print_set_duration};
 }
 

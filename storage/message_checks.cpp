@@ -1,6 +1,7 @@
 #include "storage/message_checks.hpp"
 
 #include "config/text_checks.hpp"
+#include "storage/json_number.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -28,7 +29,9 @@ public:
   bool boolean(bool) override { return true; }
   bool number_integer(number_integer_t) override { return true; }
   bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool number_float(number_float_t, const string_t& token) override {
+    return fits_numeric(token) || out_of_range(token);
+  }
   bool binary(binary_t&) override { return true; }
   bool string(string_t& text) override { return text_without_nul(text); }
   bool key(string_t& text) override { return text_without_nul(text); }
@@ -39,11 +42,9 @@ public:
 
   bool parse_error(std::size_t position, const std::string& token,
                    const nlohmann::json::exception& e) override {
-    // A number of any size is JSON and fits the column, only not a double.
+    // A number that is no double could be stored, but not be read again here.
     if (dynamic_cast<const nlohmann::json::out_of_range*>(&e))
-      return refuse(code::payload_not_json, "payload: the number "
-                                              + shortened(token)
-                                              + " is out of range");
+      return out_of_range(token);
     return refuse(code::payload_not_json,
                   "payload: no valid JSON at byte " + std::to_string(position)
                     + (token.empty() ? "" : ", near " + shortened(token)));
@@ -59,6 +60,15 @@ private:
 
   bool refuse(code number, std::string what) {
     found_ = error{number, std::move(what)};
+    return false;
+  }
+
+  bool out_of_range(std::string_view token) {
+    found_ = error{
+      code::payload_not_json,
+      "payload: the number " + shortened(token) + " is out of range",
+      "Keep numbers below 1.8e308 with at most 16,383 digits after the point, "
+      "or write them as texts."};
     return false;
   }
 

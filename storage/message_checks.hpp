@@ -15,8 +15,8 @@ struct message_limits {
 };
 
 /// Checks a message before it goes anywhere near the database: JSON (valid,
-/// without NUL, nested at most 1,000 deep), UTF-8 of keys and headers, sizes,
-/// schema version, and a key where its policy needs one.
+/// without NUL, nested at most 1,000 deep, numbers in range), UTF-8 of keys and
+/// headers, sizes, schema version, and a key where its policy needs one.
 /// @returns what is wrong, naming the field; empty if it may be produced
 [[nodiscard]] std::optional<error> check_message(const new_message& candidate,
                                                  const message_limits& limits);

@@ -7,8 +7,8 @@
 #include <sqlstreams/client.hpp>
 
 #include <iostream>
-#include <latch>
 #include <string>
+#include <thread>
 
 using namespace std::chrono_literals;
 
@@ -42,21 +42,22 @@ int run() {
   // number of processes can share its work.
   auto charge_cards = payments.consumer("charge-cards")
                         .register_group({.message = {.timeout = 10s}});
-  const auto todo = payments.consumer("charge-cards").lag().backlog;
-  std::latch handled{todo};
   auto running = charge_cards.start(
-    [&](const payment_requested& payment, sqlstreams::delivery& delivery) {
+    [](const payment_requested& payment, sqlstreams::delivery& delivery) {
       std::cout << "charging " + payment.order_id + ", message "
                      + std::to_string(delivery.message.id) + ", attempt "
                      + std::to_string(delivery.attempt) + "\n";
-      handled.count_down();
       return sqlstreams::done(); // or retry("why"), dead("why"), delay(5min)
     },
     {.message_concurrency = 8});
 
   // A service would instead run until SIGTERM:
   //   charge_cards.consume(handler, options, sqlstreams::stop_on_signals());
-  handled.wait();
+  // This one ends when all have been handled, or are dead because they are no
+  // payments.
+  const auto group = payments.consumer("charge-cards");
+  while (!running.ended() && group.lag().backlog > 0)
+    std::this_thread::sleep_for(50ms);
   running.stop();
   const auto totals = running.wait();
   std::cout << "done: " << totals.success << " payments charged\n";

@@ -1,8 +1,8 @@
 #include "apps/sqlstreams/config_commands.hpp"
 
+#include "actors/json_line.hpp"
 #include "apps/sqlstreams/configuration_json.hpp"
 #include "apps/sqlstreams/installation.hpp"
-#include "apps/sqlstreams/json_line.hpp"
 #include "apps/sqlstreams/standard_output.hpp"
 
 #include <memory>

@@ -1,6 +1,6 @@
 #include "apps/sqlstreams/configuration_json.hpp"
 
-#include "apps/sqlstreams/json_line.hpp"
+#include "actors/json_line.hpp"
 #include "config/database_url.hpp"
 #include "config/duration.hpp"
 #include "config/options_json.hpp"

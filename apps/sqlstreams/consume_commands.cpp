@@ -6,6 +6,7 @@
 #include "apps/sqlstreams/installation.hpp"
 #include "apps/sqlstreams/message_printer.hpp"
 #include "apps/sqlstreams/option_types.hpp"
+#include "apps/sqlstreams/standard_output.hpp"
 #include "apps/sqlstreams/tail.hpp"
 #include "config/duration.hpp"
 #include "config/error.hpp"
@@ -30,6 +31,10 @@ struct consume_arguments {
 };
 
 error closed_output() {
+  if (const auto why = output_failure())
+    return error(why->number(), why->detail()
+                                  + "; what was not written was not recorded "
+                                    "as handled");
   return error(code::handler_failed, recovery::permanent,
                "standard output was closed before all messages were written; "
                "what was not written was not recorded as handled",
@@ -80,8 +85,14 @@ int consume(const consume_arguments& what, const context& ctx) {
   else if (what.handler == "log")
     handler = make_log_handler();
 
-  const auto db = connect(ctx, missing_tables::leave);
-  open_group(db, what).consume(std::move(handler), what.run, stop.get_token());
+  const auto db = connect_unless(stop.get_token(), ctx, missing_tables::leave);
+  if (!db)
+    return 0;
+  const auto group =
+    unless(stop.get_token(), *db, [&] { return open_group(*db, what); });
+  if (!group)
+    return 0;
+  group->consume(std::move(handler), what.run, stop.get_token());
   if (printer->closed())
     throw closed_output();
   return 0;
@@ -91,8 +102,13 @@ int tail(const consume_arguments& what, const context& ctx) {
   tail_options options{what.stream, what.after, what.run.max_messages};
   if (what.from_beginning)
     options.after = 0;
-  const auto db = connect(ctx, missing_tables::leave);
-  if (!tail(db, options, ctx, stop_on_signals()))
+  const auto stop = stop_on_signals();
+  const auto db = connect_unless(stop, ctx, missing_tables::leave);
+  if (!db)
+    return 0;
+  const auto told =
+    unless(stop, *db, [&] { return tail(*db, options, ctx, stop); });
+  if (told && !*told)
     throw closed_output();
   return 0;
 }
@@ -166,6 +182,7 @@ void add_consume_commands(CLI::App& app, context& ctx) {
   beginning->needs(tail_flag);
   command->callback([&ctx, what] {
     check_usage(*what);
+    stop_on_signals(); // from now on a signal ends it in order
     ctx.action = [&ctx, what] {
       return what->tail ? tail(*what, ctx) : consume(*what, ctx);
     };

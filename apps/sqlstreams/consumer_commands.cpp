@@ -1,14 +1,17 @@
 #include "apps/sqlstreams/consumer_commands.hpp"
 
+#include "actors/json_line.hpp"
+#include "actors/timestamp_text.hpp"
 #include "apps/sqlstreams/installation.hpp"
-#include "apps/sqlstreams/json_line.hpp"
 #include "apps/sqlstreams/standard_output.hpp"
 #include "apps/sqlstreams/text_table.hpp"
-#include "apps/sqlstreams/timestamp_text.hpp"
 #include "config/duration.hpp"
+#include "config/error.hpp"
 #include "config/options_json.hpp"
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace sqlstreams {
 
@@ -25,23 +28,59 @@ struct selection {
   std::size_t limit = 100;
 };
 
+json_line as_json_line(const group_info& group, const std::string& stream) {
+  json_line line;
+  line.add("name", group.name)
+    .add("stream", stream)
+    .add("id", group.id)
+    .add("created_at", timestamp_text(group.created_at))
+    .add_json("config", to_json_text(group.config));
+  return line;
+}
+
 std::string as_json(const group_info& group, const std::string& stream) {
-  return json_line{}
-           .add("name", group.name)
-           .add("stream", stream)
-           .add("id", group.id)
-           .add("created_at", timestamp_text(group.created_at))
-           .add_json("config", to_json_text(group.config))
-           .str()
-         + '\n';
+  return as_json_line(group, stream).str() + '\n';
+}
+
+/// A group with where it stands, or why that cannot be told: a group whose rows
+/// were damaged by hand must not hide the others.
+struct listed_group {
+  group_info group;
+  group_lag lag{};
+  std::optional<error> failure{};
+};
+
+listed_group look_at(const client& db, const std::string& stream,
+                     const group_info& group) {
+  listed_group found{group};
+  try {
+    found.lag = db.stream(stream).consumer(group.name).lag();
+  } catch (const error& e) {
+    if (e.recover() != recovery::permanent)
+      throw; // not this group's alone
+    found.failure = e;
+  }
+  return found;
+}
+
+std::string as_json(const listed_group& found, const std::string& stream) {
+  auto line = as_json_line(found.group, stream);
+  if (found.failure)
+    line.add("error", found.failure->what());
+  else
+    line.add("committed", found.lag.committed)
+      .add("backlog", found.lag.backlog)
+      .add("ready", found.lag.ready)
+      .add("deferred", found.lag.deferred)
+      .add("dead", found.lag.dead);
+  return line.str() + '\n';
 }
 
 std::string backlog_text(const group_lag& lag) {
   return (lag.backlog_estimated ? "~" : "") + std::to_string(lag.backlog);
 }
 
-std::string list_as_table(const client& db, const std::string& stream,
-                          const std::vector<group_info>& groups) {
+std::string list_as_table(const std::vector<listed_group>& groups) {
   text_table table{{{"GROUP"},
                     {"ID", right},
                     {"COMMITTED", right},
@@ -50,8 +89,12 @@ std::string list_as_table(const client& db, const std::string& stream,
                     {"DEFERRED", right},
                     {"DEAD", right},
                     {"STATE"}}};
-  for (const auto& group : groups) {
-    const auto lag = db.stream(stream).consumer(group.name).lag();
+  for (const auto& [group, lag, failure] : groups) {
+    if (failure) {
+      table.add_row({group.name, std::to_string(group.id), "-", "-", "-", "-",
+                     "-", "error: " + failure->detail()});
+      continue;
+    }
     table.add_row({group.name, std::to_string(group.id),
                    std::to_string(lag.committed), backlog_text(lag),
                    std::to_string(lag.ready), std::to_string(lag.deferred),
@@ -64,11 +107,12 @@ std::string list_as_table(const client& db, const std::string& stream,
 int list(const selection& what, const context& ctx) {
   const auto db = connect(ctx, missing_tables::leave);
   require_stream(db, what.stream);
-  const auto groups = db.stream(what.stream).groups();
+  std::vector<listed_group> groups;
+  for (const auto& group : db.stream(what.stream).groups())
+    groups.push_back(look_at(db, what.stream, group));
   std::string text;
   if (!ctx.json())
-    text = groups.empty() ? "no consumer groups\n"
-                          : list_as_table(db, what.stream, groups);
+    text = groups.empty() ? "no consumer groups\n" : list_as_table(groups);
   else
     for (const auto& group : groups)
       text += as_json(group, what.stream);

@@ -12,10 +12,9 @@ enum class output_format { text, json };
 
 /// What the command line says for every command, and which command it named.
 struct context {
-  /// From `--database-url` or SQLSTREAMS_DATABASE_URL; empty if neither is set.
-  std::string database_url;
-
+  std::string database_url;          ///< from `--database-url`; empty: none
   std::string schema = "sqlstreams"; ///< PostgreSQL schema of the tables
+  bool schema_given = false;         ///< by `--schema`
   std::string config_file;           ///< TOML file; empty: none
   output_format output = output_format::text;
   bool yes = false;      ///< answers questions with yes

@@ -1,12 +1,14 @@
 #include "apps/sqlstreams/dev_commands.hpp"
 
 #include "apps/dev_server/private_server.hpp"
+#include "apps/sqlstreams/standard_output.hpp"
 #include "config/error.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -37,15 +39,19 @@ nlohmann::json to_json(const private_server_status& status) {
 }
 
 /// @param state what a running server is said to be
-void print_status(const private_server_status& status, const char* state) {
-  if (!status.running) {
-    std::cout << "not running\n  data " << status.folder.string() << '\n';
-    return;
-  }
-  std::cout << state << "\n  url  " << status.url << "\n  pid  " << *status.pid
-            << "\n  data " << status.folder.string() << "\n  log  "
-            << status.log.string() << '\n';
+std::string status_text(const private_server_status& status,
+                        const std::string& state) {
+  const auto data = "\n  data " + status.folder.string() + '\n';
+  if (!status.running)
+    return "not running" + data;
+  return state + "\n  url  " + status.url + "\n  pid  "
+         + std::to_string(*status.pid) + data + "  log  " + status.log.string()
+         + '\n';
 }
+
+/// @returns the exit status
+int print(const std::string& text) { return write_out(text) ? 0 : 1; }
+int print(const nlohmann::json& json) { return print(json.dump() + '\n'); }
 
 int start(const dev_options& options, const context& ctx) {
   private_server server{options.server};
@@ -54,11 +60,9 @@ int start(const dev_options& options, const context& ctx) {
   if (ctx.json()) {
     auto json = to_json(status);
     json["started"] = started;
-    std::cout << json.dump() << '\n';
-  } else {
-    print_status(status, started ? "started" : "already running");
+    return print(json);
   }
-  return 0;
+  return print(status_text(status, started ? "started" : "already running"));
 }
 
 int stop(const dev_options& options, const context& ctx) {
@@ -68,29 +72,21 @@ int stop(const dev_options& options, const context& ctx) {
   if (ctx.json()) {
     auto json = to_json(server.status());
     json["stopped"] = stopped;
-    std::cout << json.dump() << '\n';
-  } else {
-    std::cout << (stopped ? "stopped\n" : "not running\n");
+    return print(json);
   }
-  return 0;
+  return print(std::string{stopped ? "stopped\n" : "not running\n"});
 }
 
 int status(const dev_options& options, const context& ctx) {
   const auto now = private_server{options.server}.status();
-  if (ctx.json())
-    std::cout << to_json(now).dump() << '\n';
-  else
-    print_status(now, "running");
-  return now.running ? 0 : 1;
+  const auto printed =
+    ctx.json() ? print(to_json(now)) : print(status_text(now, "running"));
+  return now.running ? printed : 1;
 }
 
 int print_url(const dev_options& options, const context& ctx) {
   const auto url = private_server{options.server}.url();
-  if (ctx.json())
-    std::cout << nlohmann::json{{"url", url}}.dump() << '\n';
-  else
-    std::cout << url << '\n';
-  return 0;
+  return ctx.json() ? print(nlohmann::json{{"url", url}}) : print(url + '\n');
 }
 
 int psql(const dev_options& options) {
@@ -105,23 +101,41 @@ int psql(const dev_options& options) {
   for (auto& argument : arguments)
     argv.push_back(argument.data());
   argv.push_back(nullptr);
-  std::cout.flush();
   execv(program.c_str(), argv.data());
   throw error{code::command_not_found,
               "cannot run " + program + ": " + std::strerror(errno)};
 }
 
+/// Asks on the terminal whether to go on.
+/// @throws error usage if nobody is there to be asked
+bool confirm(const std::string& what) {
+  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0)
+    throw error{code::usage,
+                what
+                  + " cannot be undone, and nobody is there to "
+                    "confirm it",
+                "Give --yes, or run it on a terminal"};
+  std::cerr << what << " cannot be undone. Go on? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes";
+}
+
 int destroy(const dev_options& options, const context& ctx) {
   private_server server{options.server};
+  const auto folder = server.status().folder.string();
+  std::error_code unknown;
+  const bool something = std::filesystem::exists(folder, unknown);
+  if (something && !ctx.yes
+      && !confirm("destroying the server in " + folder + " and all its data")) {
+    std::cerr << "nothing was destroyed\n";
+    return 1;
+  }
   const bool destroyed = server.destroy();
   if (ctx.json())
-    std::cout << nlohmann::json{{"destroyed", destroyed},
-                                {"data", server.status().folder.string()}}
-                   .dump()
-              << '\n';
-  else
-    std::cout << (destroyed ? "destroyed\n" : "there is nothing to destroy\n");
-  return 0;
+    return print(nlohmann::json{{"destroyed", destroyed}, {"data", folder}});
+  return print(
+    std::string{destroyed ? "destroyed\n" : "there is nothing to destroy\n"});
 }
 
 void add_data_option(CLI::App& verb, dev_options& options) {
@@ -169,7 +183,8 @@ void add_dev_commands(CLI::App& app, context& ctx) {
 
   add("status", "Say whether it runs (exit status 0) or not (1)", status);
   add("url", "Print its address, for SQLSTREAMS_DATABASE_URL", print_url);
-  add("destroy", "Stop it and remove its folder and all that is in it",
+  add("destroy",
+      "Stop it and remove its folder and all that is in it; asks, unless --yes",
       destroy);
 
   auto* psql_verb = dev->add_subcommand(

@@ -1,6 +1,6 @@
 #include "apps/sqlstreams/explain_commands.hpp"
 
-#include "apps/sqlstreams/json_line.hpp"
+#include "actors/json_line.hpp"
 #include "apps/sqlstreams/standard_output.hpp"
 #include "apps/sqlstreams/text_table.hpp"
 #include "config/error.hpp"

@@ -1,6 +1,6 @@
 #include "apps/sqlstreams/failure_output.hpp"
 
-#include "apps/sqlstreams/json_line.hpp"
+#include "actors/json_line.hpp"
 #include "config/toml_reader.hpp"
 
 #include <iostream>

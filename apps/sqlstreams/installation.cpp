@@ -2,7 +2,6 @@
 
 #include "actors/keyed_policy.hpp"
 #include "actors/log.hpp"
-#include "actors/node.hpp"
 #include "config/names.hpp"
 #include "config/toml_reader.hpp"
 
@@ -31,13 +30,11 @@ std::optional<std::string> secret_file(const std::string& path) {
   }
 }
 
-/// The command line's address holds the environment's where the option was not
-/// given; a file is more particular than the environment.
+/// The more particular comes first: the command line, a file, the environment.
 std::string choose_url(const context& ctx, const database_config& file) {
-  const bool from_environment =
-    ctx.database_url == environment_variable(url_variable).value_or("");
-  auto url =
-    from_environment && !file.url.empty() ? file.url : ctx.database_url;
+  auto url = !ctx.database_url.empty() ? ctx.database_url : file.url;
+  if (url.empty())
+    url = environment_variable(url_variable).value_or("");
   if (url.empty())
     throw error(code::invalid_database_url, "no database address was given",
                 "give --database-url, set SQLSTREAMS_DATABASE_URL, or write "
@@ -48,17 +45,20 @@ std::string choose_url(const context& ctx, const database_config& file) {
 
 node_options options_for(const context& ctx, const configuration& file,
                          missing_tables tables) {
-  static const std::string default_schema = database_config{}.schema;
   node_options options;
   options.url = choose_url(ctx, file.database);
-  options.schema =
-    ctx.schema != default_schema ? ctx.schema : file.database.schema;
+  options.schema = ctx.schema_given ? ctx.schema : file.database.schema;
   options.max_connections =
     static_cast<std::size_t>(file.database.max_connections);
   options.retry = file.database.retry;
   options.name = file.node.name;
   options.register_system = tables == missing_tables::make;
   return options;
+}
+
+/// The file of `--config`, if there is one.
+configuration named_file(const context& ctx) {
+  return ctx.config_file.empty() ? configuration{} : load_file(ctx.config_file);
 }
 
 std::string schema_of(const client& db) { return db.node().options().schema; }
@@ -88,14 +88,33 @@ configuration load_file(const std::string& path) {
 }
 
 client connect(const context& ctx, missing_tables tables) {
-  return connect(
-    ctx, ctx.config_file.empty() ? configuration{} : load_file(ctx.config_file),
-    tables);
+  return connect(ctx, named_file(ctx), tables);
 }
 
 client connect(const context& ctx, const configuration& file,
                missing_tables tables) {
   return client{options_for(ctx, file, tables)};
+}
+
+std::optional<client> connect_unless(const std::stop_token& stop,
+                                     const context& ctx,
+                                     missing_tables tables) {
+  return connect_unless(stop, ctx, named_file(ctx), tables);
+}
+
+std::optional<client> connect_unless(const std::stop_token& stop,
+                                     const context& ctx,
+                                     const configuration& file,
+                                     missing_tables tables) {
+  auto options = options_for(ctx, file, tables);
+  options.stop = stop;
+  try {
+    return std::optional<client>{std::in_place, std::move(options)};
+  } catch (const error& e) {
+    if (e.number() != code::shutting_down)
+      throw;
+    return std::nullopt;
+  }
 }
 
 stream_info require_stream(const client& db, const std::string& name) {

@@ -8,28 +8,46 @@
 #include "apps/sqlstreams/dev_commands.hpp"
 #include "apps/sqlstreams/explain_commands.hpp"
 #include "apps/sqlstreams/failure_output.hpp"
+#include "apps/sqlstreams/held_signals.hpp"
 #include "apps/sqlstreams/produce_commands.hpp"
 #include "apps/sqlstreams/run_commands.hpp"
+#include "apps/sqlstreams/standard_output.hpp"
 #include "apps/sqlstreams/stream_commands.hpp"
 #include "apps/sqlstreams/system_commands.hpp"
+#include "apps/sqlstreams/unknown_command.hpp"
 #include "config/error.hpp"
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <exception>
 #include <map>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sqlstreams {
 namespace {
 
 void add_global_options(CLI::App& app, context& ctx) {
-  app.add_option("--database-url", ctx.database_url, "address of the database")
-    ->envname("SQLSTREAMS_DATABASE_URL")
+  // The environment is not read here: a file comes before it, the option before
+  // both.
+  app
+    .add_option("--database-url", ctx.database_url,
+                "address of the database, before that of a file and of "
+                "SQLSTREAMS_DATABASE_URL")
     ->type_name("URL");
-  app.add_option("--schema", ctx.schema, "schema of the tables")
-    ->capture_default_str();
+  app
+    .add_option_function<std::string>(
+      "--schema",
+      [&ctx](const std::string& name) {
+        ctx.schema = name;
+        ctx.schema_given = true;
+      },
+      "schema of the tables")
+    ->default_str(ctx.schema);
   app.add_option("--config", ctx.config_file, "configuration")
     ->type_name("FILE");
   app.add_option("--output", ctx.output, "form of the result")
@@ -40,6 +58,7 @@ void add_global_options(CLI::App& app, context& ctx) {
                   .description(""));
   app.add_flag("--yes", ctx.yes, "answer questions with yes");
   app.add_flag("--no-color", ctx.no_color, "no colours");
+  app.set_version_flag("--version", "sqlstreams " SQLSTREAMS_VERSION);
 }
 
 void add_commands(CLI::App& app, context& ctx) {
@@ -66,13 +85,30 @@ output_format wanted_output(int argc, char** argv) {
   return output_format::text;
 }
 
+/// Prints why standard output could not be written, if so.
+/// @returns the exit status
+int finish(int status, output_format format) {
+  const auto failure = output_failure();
+  if (!failure)
+    return status;
+  print_failure(*failure, format);
+  return 1;
+}
+
 /// @returns the exit status
 int refuse(const CLI::App& app, const CLI::ParseError& why,
-           output_format format) {
+           const std::vector<std::string>& words, output_format format) {
   // Help and version end as an "error" with status 0.
-  if (why.get_exit_code() == 0 || format == output_format::text)
-    return app.exit(why) == 0 ? 0 : 2;
-  print_failure(error(code::usage, why.what()), format);
+  if (why.get_exit_code() == 0) {
+    std::ostringstream text;
+    app.exit(why, text, text);
+    return finish(write_out(text.str()) ? 0 : 1, format);
+  }
+  const auto unknown = describe_unknown_command(app, words);
+  if (!unknown && format == output_format::text)
+    app.exit(why);
+  else
+    print_failure(error(code::usage, unknown.value_or(why.what())), format);
   return 2;
 }
 
@@ -81,10 +117,11 @@ int run(const context& ctx) {
   configure_log(
     {log_level::warning, ctx.json() ? log_format::json : log_format::text});
   try {
-    return ctx.action();
+    return finish(ctx.action(), ctx.output);
   } catch (const std::exception& failure) {
     print_failure(failure, ctx.output);
-    return 1;
+    const auto* coded = dynamic_cast<const error*>(&failure);
+    return coded && coded->number() == code::usage ? 2 : 1;
   }
 }
 
@@ -101,6 +138,7 @@ void occupy_standard_streams() {
 
 int main(int argc, char** argv) {
   using namespace sqlstreams;
+  std::optional<held_signals> held{std::in_place};
   occupy_standard_streams();
   context ctx;
   CLI::App app{"SQLStreams: streams and retries in PostgreSQL", "sqlstreams"};
@@ -112,7 +150,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& why) {
-    return refuse(app, why, wanted_output(argc, argv));
+    return refuse(app, why, {argv + std::min(argc, 1), argv + argc},
+                  wanted_output(argc, argv));
   }
+  held.reset(); // its signals are taken over by now, if they are to be
   return run(ctx);
 }

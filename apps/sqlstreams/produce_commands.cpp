@@ -1,8 +1,8 @@
 #include "apps/sqlstreams/produce_commands.hpp"
 
+#include "actors/json_line.hpp"
 #include "apps/sqlstreams/failure_output.hpp"
 #include "apps/sqlstreams/installation.hpp"
-#include "apps/sqlstreams/json_line.hpp"
 #include "apps/sqlstreams/line_producer.hpp"
 #include "apps/sqlstreams/option_types.hpp"
 #include "apps/sqlstreams/standard_output.hpp"

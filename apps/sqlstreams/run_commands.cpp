@@ -47,21 +47,29 @@ std::vector<group_runner::arguments> groups_to_run(const configuration& file,
 int run_file(const std::string& path, const context& ctx) {
   configure_log(
     {log_level::info, ctx.json() ? log_format::json : log_format::text});
+  const auto signalled = stop_on_signals();
   const auto file = load_file(path);
   auto groups = groups_to_run(file, path);
-  const auto db = connect(ctx, file, missing_tables::make);
-  apply_declarations(db, file, [](const declared_item&) {
-    // The registrar logs it.
+  const auto db = connect_unless(signalled, ctx, file, missing_tables::make);
+  if (!db)
+    return 0;
+  const auto applied = unless(signalled, *db, [&] {
+    apply_declarations(*db, file, [](const declared_item&) {
+      // The registrar logs it.
+    });
+    return true;
   });
+  if (!applied)
+    return 0;
 
   std::stop_source stop;
-  const std::stop_callback on_signal{stop_on_signals(), [&] {
+  const std::stop_callback on_signal{signalled, [&] {
                                        stop.request_stop();
                                      }};
   std::vector<std::unique_ptr<group_runner>> runners;
   for (auto& group : groups)
     runners.push_back(std::make_unique<group_runner>(
-      db, std::move(group), stop.get_token(), [&] { stop.request_stop(); }));
+      *db, std::move(group), stop.get_token(), [&] { stop.request_stop(); }));
   std::optional<error> failure;
   for (const auto& runner : runners) {
     auto ended = runner->wait();
@@ -80,6 +88,7 @@ void add_run_commands(CLI::App& app, context& ctx) {
   auto path = std::make_shared<std::string>();
   command->add_option("FILE", *path, "configuration in TOML")->required();
   command->callback([&ctx, path] {
+    stop_on_signals(); // from now on a signal ends it in order
     ctx.action = [&ctx, path] {
       return run_file(*path, ctx);
     };

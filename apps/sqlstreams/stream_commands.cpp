@@ -1,10 +1,10 @@
 #include "apps/sqlstreams/stream_commands.hpp"
 
+#include "actors/json_line.hpp"
+#include "actors/timestamp_text.hpp"
 #include "apps/sqlstreams/installation.hpp"
-#include "apps/sqlstreams/json_line.hpp"
 #include "apps/sqlstreams/standard_output.hpp"
 #include "apps/sqlstreams/text_table.hpp"
-#include "apps/sqlstreams/timestamp_text.hpp"
 #include "config/duration.hpp"
 #include "config/options_json.hpp"
 

@@ -1,8 +1,8 @@
 #include "apps/sqlstreams/system_commands.hpp"
 
+#include "actors/json_line.hpp"
 #include "actors/node.hpp"
 #include "apps/sqlstreams/installation.hpp"
-#include "apps/sqlstreams/json_line.hpp"
 #include "apps/sqlstreams/standard_output.hpp"
 #include "config/error.hpp"
 

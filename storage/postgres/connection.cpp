@@ -57,24 +57,24 @@ cause current_cause() {
   throw error{meaning.number, meaning.recover, std::move(detail)};
 }
 
-std::unique_ptr<pqxx::connection> connect(const std::string& settings,
-                                          const std::string& shown_url) {
+constexpr std::string_view gave_up =
+  "given up because the server did not answer in time";
+
+std::unique_ptr<database_link>
+connect(const std::string& settings, const std::string& shown_url,
+        const std::shared_ptr<call_interrupt>& interrupt) {
   try {
-    auto link = std::make_unique<pqxx::connection>(settings);
-    // libpqxx would connect again by itself in the middle of our work, whose
-    // transaction is gone by then. Deprecated there, with no successor.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    link->inhibit_reactivation(true);
-#pragma GCC diagnostic pop
-    return link;
-  } catch (const pqxx::broken_connection& e) {
-    const auto sqlstate = refusal_sqlstate(settings);
+    return std::make_unique<database_link>(settings, interrupt);
+  } catch (const connection_refused& e) {
     // Nobody answers: that is not an interruption of something.
     const auto meaning = classify_sqlstate(
-      sqlstate.empty() ? "08001" : sqlstate, statement_stage::open);
+      e.sqlstate().empty() ? "08001" : e.sqlstate(), statement_stage::open);
     throw error{meaning.number, meaning.recover,
-                shown_url + ": " + first_line(e.what())};
+                shown_url + ": " + first_line(e.what()),
+                e.sqlstate() == "3D000"
+                  ? "Create the database (`createdb NAME`), or correct its "
+                    "name in the address"
+                  : ""};
   }
 }
 
@@ -101,9 +101,10 @@ void statements::commit() {
   begun_ = false;
 }
 
-connection::connection(const postgres_options& options)
-  : settings_{connection_settings(options)}, shown_url_{mask_url(options.url)} {
-}
+connection::connection(const postgres_options& options,
+                       std::shared_ptr<call_interrupt> interrupt)
+  : settings_{connection_settings(options)}, shown_url_{mask_url(options.url)},
+    interrupt_{std::move(interrupt)} {}
 
 connection::~connection() = default;
 
@@ -114,12 +115,27 @@ void connection::drop() noexcept {
 
 statements& connection::start() {
   last_sqlstate_.clear(); // of an earlier call; says nothing about this one
-  if (link_ && !link_->is_open())
+  if (interrupted())
+    throw error{code::database_interrupted, std::string{gave_up}};
+  // A server that went away while the connection was idle is often noticed
+  // only here. Nothing was begun: a new connection makes up for it.
+  if (!link_ || !begin_transaction()) {
     drop();
-  if (!link_)
-    link_ = connect(settings_, shown_url_);
-  active_ = std::make_unique<statements>(*link_, explicit_begin_);
+    link_ = connect(settings_, shown_url_, interrupt_);
+    if (!begin_transaction())
+      throw error{code::database_interrupted,
+                  "the new connection was closed at once"};
+  }
   return *active_;
+}
+
+bool connection::begin_transaction() {
+  try {
+    active_ = std::make_unique<statements>(*link_, explicit_begin_);
+    return true;
+  } catch (const pqxx::broken_connection&) {
+    return false;
+  }
 }
 
 void connection::end() noexcept {
@@ -146,6 +162,8 @@ void connection::fail(code missing) {
     }
   }();
   last_sqlstate_ = why.sqlstate;
+  if (interrupted() && why.sqlstate.empty())
+    why.text = gave_up;
   // A loss is noticed by the socket, or said by a server about to hang up. A
   // server that only reads is left, so that the next attempt finds the primary.
   if (!link_->is_open() || why.sqlstate.empty()

@@ -2,10 +2,10 @@
 // One connection, and the one place where libpqxx's exceptions become ours.
 
 #include "config/error.hpp"
+#include "storage/postgres/database_link.hpp"
 #include "storage/postgres/postgres_store.hpp"
 #include "storage/postgres/sqlstate.hpp"
 
-#include <pqxx/connection>
 #include <pqxx/nontransaction>
 #include <pqxx/result>
 
@@ -99,8 +99,11 @@ private:
 /// Not thread-safe.
 class connection {
 public:
+  /// @param interrupt of the calls that are made on it
   /// @throws error invalid_database_url
-  explicit connection(const postgres_options& options);
+  explicit connection(const postgres_options& options,
+                      std::shared_ptr<call_interrupt> interrupt =
+                        std::make_shared<call_interrupt>());
   ~connection();
 
   /// Runs `work` with `statements&`. A transaction that it leaves open is
@@ -143,17 +146,22 @@ public:
   /// Closes the connection; the next work makes a new one.
   void drop() noexcept;
 
+  /// Returns whether the present call was interrupted: no more work is begun.
+  [[nodiscard]] bool interrupted() const { return interrupt_->requested(); }
+
 private:
   statements& start();
+  bool begin_transaction(); ///< false: the connection has been closed
   void end() noexcept;
   [[noreturn]] void fail(code missing);
 
   std::string settings_;
   std::string shown_url_; ///< without secrets
+  std::shared_ptr<call_interrupt> interrupt_;
   bool explicit_begin_ = false;
   std::string last_sqlstate_;
   // Not by its base, whose destructor is not virtual: it would stay open.
-  std::unique_ptr<pqxx::connection> link_;
+  std::unique_ptr<database_link> link_;
   std::unique_ptr<statements> active_; ///< while work runs
 };
 

@@ -31,11 +31,12 @@ void append_setting(std::string& out, std::string_view key,
   out += '\'';
 }
 
-/// Drives a connection attempt to its end, for at most five seconds: libpq
-/// itself bounds only attempts that block.
+/// Drives a connection attempt to its end, for at most two seconds: libpq
+/// itself bounds only attempts that block, and a server that has a reason to
+/// refuse says so at once.
 void await_connection(PGconn* connection) {
   using clock = std::chrono::steady_clock;
-  const auto deadline = clock::now() + std::chrono::seconds{5};
+  const auto deadline = clock::now() + std::chrono::seconds{2};
   auto state = PGRES_POLLING_WRITING;
   while (state == PGRES_POLLING_WRITING || state == PGRES_POLLING_READING) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "storage/postgres/connection.hpp"
+#include "storage/postgres/transaction_outcome.hpp"
 #include "storage/store.hpp"
 
 #include <cstdint>
@@ -14,7 +15,10 @@ namespace sqlstreams {
 /// own. Internal to storage/postgres.
 class postgres_session : public store {
 public:
-  explicit postgres_session(const postgres_options& options);
+  /// @param interrupt of its calls
+  explicit postgres_session(const postgres_options& options,
+                            std::shared_ptr<call_interrupt> interrupt =
+                              std::make_shared<call_interrupt>());
 
   system_registration register_system() override;
   std::optional<system_info> find_system() override;
@@ -48,13 +52,9 @@ public:
   group_lag lag(stream_id stream, group_id group) override;
 
 private:
-  /// What became of a transaction.
-  enum class transaction_end { committed, aborted, unknown };
-
-  /// A transaction of `produce`, for asking what became of it.
+  /// A transaction of `produce`.
   struct produce_attempt {
-    std::string xid;
-    std::string timeline;
+    transaction_mark mark;
     std::vector<produced> results;
   };
 
@@ -74,7 +74,6 @@ private:
   void produce_keyed(statements& on, stream_id stream,
                      const std::vector<new_message>& messages,
                      produce_attempt& attempt);
-  transaction_end ask_outcome(const produce_attempt& attempt);
   void heal_partitions(stream_id stream, const produce_attempt& attempt);
   void prepare_partitions(stream_id stream, message_id highest);
   [[noreturn]] void throw_refusal(const std::vector<new_message>& messages,

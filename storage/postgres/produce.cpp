@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <thread>
 #include <tuple>
 
 namespace sqlstreams {
@@ -20,11 +18,6 @@ namespace {
 /// transaction turned out to be rolled back.
 constexpr int max_reruns = 4;
 
-/// How long an unknown outcome is asked for: a server that restarts is back by
-/// then, a transaction that is still in progress has ended.
-constexpr std::chrono::seconds outcome_patience{15};
-constexpr std::chrono::milliseconds outcome_pause{100};
-
 const char* or_null(const std::string& text) {
   return text.empty() ? nullptr : text.c_str();
 }
@@ -33,12 +26,15 @@ const char* or_null(const std::optional<std::string>& text) {
   return text ? text->c_str() : nullptr;
 }
 
-/// Fills in how many ids to draw.
-std::string replaced_count(std::string_view text, std::size_t count) {
-  static constexpr std::string_view placeholder = "{count}";
-  std::string out{text};
-  return out.replace(out.find(placeholder), placeholder.size(),
-                     std::to_string(count));
+std::string replaced(std::string text, std::string_view placeholder,
+                     std::string_view by) {
+  return text.replace(text.find(placeholder), placeholder.size(), by);
+}
+
+/// Fills in how many ids to draw, and what the transaction is known by.
+std::string filled_in(std::string_view text, std::size_t count) {
+  return replaced(replaced(std::string{text}, "{count}", std::to_string(count)),
+                  "{mark}", mark_columns);
 }
 
 bool has_caller_key(const new_message& one) {
@@ -73,19 +69,15 @@ void postgres_session::produce_plain(statements& on, stream_id stream,
                '{schema}.message_log_{stream}_id_seq'::pg_catalog.regclass) AS id
       FROM pg_catalog.generate_series(1, {count})
     )
-    SELECT id, pg_catalog.pg_current_xact_id() AS xid,
-           pg_catalog.left(pg_catalog.pg_walfile_name(
-             pg_catalog.pg_current_wal_insert_lsn()), 8) AS timeline,
+    SELECT id, {mark},
            (SELECT {schema}.ensure_partitions({stream}, pg_catalog.min(id),
                                               pg_catalog.max(id))
             FROM drawn) AS partitions_made
     FROM drawn
   )sql";
-  const auto drawn =
-    on.begin(std::string{statements::begin_read_committed}
-             + sql(replaced_count(text, messages.size()), stream));
-  attempt.xid = drawn[0]["xid"].as<std::string>();
-  attempt.timeline = drawn[0]["timeline"].as<std::string>();
+  const auto drawn = on.begin(std::string{statements::begin_read_committed}
+                              + sql(filled_in(text, messages.size()), stream));
+  attempt.mark = read_mark(drawn[0]);
   const auto id_column = drawn.column_number("id");
   for (const auto& row : drawn)
     attempt.results.push_back({row[id_column].as<message_id>(), false});
@@ -105,14 +97,14 @@ void postgres_session::produce_plain(statements& on, stream_id stream,
 void postgres_session::produce_keyed(statements& on, stream_id stream,
                                      const std::vector<new_message>& messages,
                                      produce_attempt& attempt) {
-  const auto begun =
-    on.begin(std::string{statements::begin_read_committed}
-             + "; /* produce: transaction */ SELECT "
-               "pg_catalog.pg_current_xact_id() AS xid,"
-               " pg_catalog.left(pg_catalog.pg_walfile_name("
-               "pg_catalog.pg_current_wal_insert_lsn()), 8) AS timeline");
-  attempt.xid = begun[0]["xid"].as<std::string>();
-  attempt.timeline = begun[0]["timeline"].as<std::string>();
+  // Another transaction that stores one of the keys is waited for, and may be
+  // an application's that stays open. Not as long as an attempt may take: its
+  // caller should hear why it failed.
+  const auto begun = on.begin(std::string{statements::begin_read_committed}
+                              + "; SET LOCAL lock_timeout = '5s'"
+                                "; /* produce: transaction */ SELECT "
+                              + std::string{mark_columns});
+  attempt.mark = read_mark(begun[0]);
   // $1 payloads, $2 routing keys, $3 message keys, $4 content types, $5
   // headers, $6 options, $7 idempotency keys, $8 schema versions
   static constexpr std::string_view text = R"sql(
@@ -152,14 +144,19 @@ postgres_session::produce(stream_id stream,
     } catch (const error& e) {
       const bool again = runs <= max_reruns;
       const auto state = connection_.last_sqlstate();
-      if (e.recover() == recovery::unknown && !attempt.xid.empty()) {
-        const auto end = ask_outcome(attempt);
+      if (e.recover() == recovery::unknown && !attempt.mark.xid.empty()) {
+        const auto end = ask_outcome(connection_, attempt.mark);
         if (end == transaction_end::committed)
           return attempt.results;
         if (end == transaction_end::aborted && again)
           continue;
         throw error{code::commit_confirmation_lost, e.detail()};
       }
+      if (state == "55P03" && keyed)
+        throw error{code::database_interrupted,
+                    "a transaction that stays open stores one of the "
+                    "idempotency keys, or makes the stream's next partition: "
+                      + e.detail()};
       // Its partition was being made by a transaction that stays open.
       if (state == "55P03")
         throw error{code::partition_not_created, e.detail()};
@@ -180,49 +177,9 @@ postgres_session::produce(stream_id stream,
   }
 }
 
-postgres_session::transaction_end
-postgres_session::ask_outcome(const produce_attempt& attempt) {
-  // Another timeline has other transactions of the same number, and may have
-  // lost this one. A number that has not been given out yet likewise: the query
-  // then fails. NULL: too old to be remembered.
-  // $1 transaction, $2 timeline
-  static constexpr const char* text = R"sql(
-    /* produce: outcome */
-    SELECT CASE
-      WHEN pg_catalog.pg_is_in_recovery() THEN 'standby'
-      WHEN pg_catalog.left(pg_catalog.pg_walfile_name(
-             pg_catalog.pg_current_wal_insert_lsn()), 8) OPERATOR(pg_catalog.=) $2
-      THEN pg_catalog.pg_xact_status($1::text::pg_catalog.xid8)
-    END
-  )sql";
-  const auto give_up = std::chrono::steady_clock::now() + outcome_patience;
-  while (std::chrono::steady_clock::now() < give_up) {
-    try {
-      const auto status = connection_.transact([&](statements& on) {
-        return on.run(text, attempt.xid, attempt.timeline)[0][0]
-          .as<std::string>("forgotten");
-      });
-      if (status == "committed")
-        return transaction_end::committed;
-      if (status == "aborted")
-        return transaction_end::aborted;
-      if (status == "forgotten")
-        return transaction_end::unknown;
-      if (status == "standby")
-        connection_.drop(); // the next attempt may find the primary
-    } catch (const error& e) {
-      if (e.recover() == recovery::permanent)
-        return transaction_end::unknown;
-    }
-    std::this_thread::sleep_for(outcome_pause);
-  }
-  return transaction_end::unknown;
-}
-
 void postgres_session::heal_partitions(stream_id stream,
                                        const produce_attempt& attempt) {
-  // The catalog says what is missing, the server's text would be localized. The
-  // next run draws the ids after these, so they get their partition as well.
+  // The catalog says what is missing, the server's text would be localized.
   const auto first = attempt.results.front().id;
   const auto last = attempt.results.back().id;
   // $1 stream, $2 first id, $3 last id
@@ -230,11 +187,9 @@ void postgres_session::heal_partitions(stream_id stream,
     /* produce: heal */
     SELECT {schema}.ensure_partitions($1, $2, $3)
   )sql";
-  const auto size = static_cast<message_id>(attempt.results.size());
   try {
-    connection_.transact_repeatable([&](statements& on) {
-      return on.call(sql(text), stream, first, last + size);
-    });
+    connection_.transact_repeatable(
+      [&](statements& on) { return on.call(sql(text), stream, first, last); });
   } catch (const error& e) {
     if (connection_.last_sqlstate() == "55P03")
       throw error{code::partition_not_created,
@@ -313,9 +268,7 @@ void postgres_session::throw_refusal(const std::vector<new_message>& messages,
     is_refused(first, middle) ? last = middle : first = middle;
   }
   const auto index = static_cast<std::size_t>(first - messages.data());
-  throw refused_message{index, error{why.number(), why.recover(),
-                                     "message " + std::to_string(index)
-                                       + " of the batch: " + why.detail()}};
+  throw refused_message{index, why};
 }
 
 } // namespace sqlstreams

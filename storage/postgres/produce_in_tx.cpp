@@ -5,9 +5,22 @@
 #include "storage/postgres/message_columns.hpp"
 #include "storage/postgres/table_names.hpp"
 
+#include <pqxx/except>
 #include <pqxx/transaction_base>
 
 namespace sqlstreams {
+namespace {
+
+/// Throws what the exception being handled means.
+[[noreturn]] void throw_failed(const pqxx::transaction_base& transaction) {
+  try {
+    rethrow_as_error(statement_stage::open, code::stream_not_found);
+  } catch (const error& e) {
+    throw transaction_failed{transaction, e};
+  }
+}
+
+} // namespace
 
 std::vector<produced> produce_in_tx(pqxx::transaction_base& transaction,
                                     std::string_view schema, stream_id stream,
@@ -37,10 +50,8 @@ std::vector<produced> produce_in_tx(pqxx::transaction_base& transaction,
     for (const auto& row : rows)
       out.push_back(
         {row["message_id"].as<message_id>(), row["duplicate"].as<bool>()});
-  } catch (const error&) {
-    throw;
-  } catch (...) {
-    rethrow_as_error(statement_stage::open, code::stream_not_found);
+  } catch (const pqxx::failure&) {
+    throw_failed(transaction);
   }
   return out;
 }

@@ -138,7 +138,8 @@ settle_result postgres_session::settle(const settle_request& request) {
       in_doubt = in_doubt || e.recover() == recovery::unknown;
       if (!in_doubt || e.recover() == recovery::permanent)
         throw;
-      if (std::chrono::steady_clock::now() >= give_up)
+      if (connection_.interrupted()
+          || std::chrono::steady_clock::now() >= give_up)
         throw error{code::commit_confirmation_lost, e.detail()};
     }
     std::this_thread::sleep_for(doubt_pause);

@@ -2,6 +2,7 @@
 
 #include "actors/log.hpp"
 #include "storage/memory/memory_store.hpp"
+#include "tests/support/tcp_proxy.hpp"
 #include "tests/support/test_database.hpp"
 
 #include <catch2/catch.hpp>
@@ -193,6 +194,8 @@ TEMPLATE_TEST_CASE("bad input is refused with a code, its neighbours are not",
         == code::payload_too_large);
   CHECK(code_of([&] { raw.produce({"{"}); }) == code::payload_not_json);
   CHECK(code_of([&] { raw.produce({R"("\u0000")"}); }) == code::text_has_nul);
+  for (const auto* number : {"1e200000", "1e-200000", "0e-16384"})
+    CHECK(code_of([&] { raw.produce({number}); }) == code::payload_not_json);
   CHECK(code_of([&] { raw.produce({"\"\xc3\x28\""}); }) == code::invalid_utf8);
   CHECK(code_of([&] { raw.produce({.payload = "{}", .schema_version = 0}); })
         == code::invalid_schema_version);
@@ -468,6 +471,77 @@ SCENARIO("messages and the application's writes are committed together",
       THEN("the work is not even begun") { CHECK_FALSE(ran); }
     }
   }
+}
+
+SCENARIO("what the application throws is not the database's failure",
+         "[client]") {
+  transaction_fixture fixture;
+  const auto producer = fixture.payments.register_producer();
+  int runs = 0;
+  const auto fail_by_itself = [&](pqxx::transaction_base& tx) {
+    ++runs;
+    fixture.insert("a")(tx);
+    throw error{code::database_interrupted, "another service was away"};
+  };
+  try {
+    producer.produce_with({"a", 1}, fail_by_itself);
+    FAIL("it went through");
+  } catch (const error& e) {
+    CHECK_THAT(e.detail(), Catch::Contains("another service"));
+  }
+  CHECK(runs == 1);
+  CHECK(fixture.rows() == 0);
+  // The connection is as good as before.
+  fixture.connected.transaction(fixture.insert("b"));
+  CHECK(fixture.rows() == 1);
+}
+
+SCENARIO("an application's transaction survives a lost connection",
+         "[client][lost reply]") {
+  transaction_fixture fixture;
+  tcp_proxy proxy{database_url()};
+  const client through{{.url = proxy.url(),
+                        .schema = fixture.schema.name(),
+                        .max_connections = 1,
+                        .retry = {.base_delay = 1ms}}};
+  const auto producer = through.stream<payment>("payments").register_producer();
+  int runs = 0;
+  const auto work = [&](pqxx::transaction_base& tx) {
+    ++runs;
+    fixture.insert("a")(tx);
+  };
+  const std::string commit{"COMMIT\0", 7}; // not that of READ COMMITTED
+
+  WHEN("the server has committed, and its reply is lost") {
+    proxy.cut_at(commit, cut_moment::after);
+    const auto made = producer.produce_with({"a", 1}, work);
+    THEN("it is a success, and the work did not run again") {
+      CHECK(proxy.cuts() == 1);
+      CHECK(runs == 1);
+      CHECK(made.id > 0);
+    }
+  }
+  WHEN("the server never saw the commit") {
+    proxy.cut_at(commit, cut_moment::before);
+    producer.produce_with({"a", 1}, work);
+    THEN("the work ran again") {
+      CHECK(proxy.cuts() == 1);
+      CHECK(runs == 2);
+    }
+  }
+  WHEN("the connection goes while the message is produced") {
+    proxy.cut_at("produce in a transaction", cut_moment::before);
+    through.transaction([&](pqxx::transaction_base& tx) {
+      work(tx);
+      producer.produce_in_tx(tx, {"a", 1});
+    });
+    THEN("the work ran again") {
+      CHECK(proxy.cuts() == 1);
+      CHECK(runs == 2);
+    }
+  }
+  CHECK(fixture.rows() == 1);
+  CHECK(fixture.messages() == 1);
 }
 
 SCENARIO("a client without PostgreSQL has no transactions", "[client]") {

@@ -273,9 +273,103 @@ SCENARIO("a handler that does not end holds a shutdown up no longer than its "
   c.node.advance_by(1100ms);
   REQUIRE(answer->reply);
   CHECK(answer->reply->abandoned == 1);
-  CHECK(answer->reply->ready == 1);
+  CHECK(answer->reply->deferred == 1);
+  CHECK(answer->reply->ready == 0);
   CHECK(answer->reply->surrendered == 4);
-  CHECK(c.group->exceptions.at(1).error == "abandoned");
+}
+
+SCENARIO("a run that a shutdown cuts short spends no attempt", "[session]") {
+  consuming c;
+  c.spec.options.shutdown_timeout = 10s;
+  c.script->takes = 1h;
+
+  const auto runs_again_at = [&](message_id id, std::int64_t attempt) {
+    c.script->takes = 0s;
+    c.script->started.clear();
+    c.script->attempts.clear();
+    c.start();
+    c.node.advance_by(1s);
+    CHECK(c.sorted_starts() == first_ids(c.group->log.size()));
+    const auto found =
+      std::find(c.script->started.begin(), c.script->started.end(), id);
+    REQUIRE(found != c.script->started.end());
+    CHECK(
+      c.script
+        ->attempts[static_cast<std::size_t>(found - c.script->started.begin())]
+      == attempt);
+  };
+
+  GIVEN("the first run of a message") {
+    c.group->produce(3);
+    c.start();
+    WHEN("it has to be abandoned") {
+      c.stop();
+      c.node.advance_by(10s);
+      REQUIRE(c.has_ended());
+      CHECK(c.group->exceptions.at(1).status == exception_status::deferred);
+      THEN("it runs again at once, as a first attempt") {
+        runs_again_at(1, 0);
+        CHECK(c.group->committed() == 3);
+      }
+    }
+  }
+  GIVEN("a later run") {
+    c.group->produce(1);
+    c.group->claimed = 1;
+    c.group->exceptions[1].attempts = 2;
+    c.start();
+    REQUIRE(c.script->attempts == std::vector<std::int64_t>{2});
+    WHEN("it has to be abandoned") {
+      const auto answer = c.stop();
+      c.node.advance_by(10s);
+      REQUIRE(answer->reply);
+      CHECK(answer->reply->deferred == 1);
+      THEN("it runs again at once, as the same attempt") {
+        runs_again_at(1, 2);
+        CHECK(c.group->exceptions.empty());
+      }
+    }
+  }
+}
+
+SCENARIO("a session that can record nothing any more ends at once",
+         "[session]") {
+  consuming c;
+  c.spec.options.shutdown_timeout = 1min;
+  c.spec.options.message_concurrency = 2;
+  c.group->produce(20);
+  c.script->takes = 300ms;
+  c.start();
+  c.group->settle_error = error{code::permission_denied};
+  const bool asked = GENERATE(false, true);
+  if (asked)
+    c.stop();
+  c.node.advance_by(3s);
+  REQUIRE(c.has_ended());
+  REQUIRE(c.ended->size() == 1);
+  CHECK(c.ended->at(0).code
+        == static_cast<std::uint16_t>(code::permission_denied));
+  CHECK(c.ended->at(0).totals.success == 0);
+}
+
+SCENARIO("an outcome counts when it is recorded", "[session]") {
+  consuming c;
+  c.group->produce(10);
+  c.group->settle_error = error{code::database_unreachable};
+  c.start();
+  c.node.advance_by(1s);
+  const auto totals = [&] {
+    const auto answer =
+      c.node.ask<session_totals>(c.session, get_session_totals{});
+    c.node.run();
+    return answer->reply.value();
+  };
+  CHECK(c.script->started == first_ids(10));
+  CHECK(totals().claimed == 10);
+  CHECK(totals().success == 0);
+  c.group->settle_error.reset();
+  c.node.advance_by(6s);
+  CHECK(totals().success == 10);
 }
 
 SCENARIO("a shutdown ends in time though the database does not answer",

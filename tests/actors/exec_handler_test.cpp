@@ -1,14 +1,16 @@
 #include "actors/exec_handler.hpp"
 
 #include "actors/child_command.hpp"
-#include "actors/log_handler.hpp"
+#include "actors/message_json.hpp"
 #include "config/error.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <future>
 #include <iterator>
+#include <optional>
 #include <stop_token>
 
 using namespace sqlstreams;
@@ -40,6 +42,29 @@ outcome run(const message_handler& handler, const message& what,
 outcome run(std::string script) {
   return run(make_exec_handler(shell(std::move(script))), subject());
 }
+
+/// A variable of our own environment, while it lives.
+class scoped_variable {
+public:
+  scoped_variable(std::string name, const std::string& value)
+    : name_{std::move(name)} {
+    if (const auto* before = std::getenv(name_.c_str()))
+      before_ = before;
+    ::setenv(name_.c_str(), value.c_str(), 1);
+  }
+  ~scoped_variable() {
+    if (before_)
+      ::setenv(name_.c_str(), before_->c_str(), 1);
+    else
+      ::unsetenv(name_.c_str());
+  }
+  scoped_variable(const scoped_variable&) = delete;
+  scoped_variable& operator=(const scoped_variable&) = delete;
+
+private:
+  std::string name_;
+  std::optional<std::string> before_;
+};
 
 std::size_t open_files() {
   return static_cast<std::size_t>(
@@ -85,6 +110,18 @@ TEST_CASE("a command gets the rest in its environment", "[exec]") {
     && [ "$SQLSTREAMS_HEADER_OTHER" = "100%
 '\"" ] && [ -n "$PATH" ])";
   CHECK(run(script) == done());
+}
+
+TEST_CASE("a command is not told the password of our database", "[exec]") {
+  const scoped_variable url{"SQLSTREAMS_DATABASE_URL",
+                            "postgresql://me:secret@localhost/orders"};
+  const scoped_variable other{"SQLSTREAMS_DATABASE_URL_OF_MINE", "kept"};
+  const scoped_variable foreign{"DATABASE_URL", "kept"};
+  CHECK(run("! env | grep -q secret") == done());
+  CHECK(run(R"([ -z "${SQLSTREAMS_DATABASE_URL+set}" ] \
+    && [ "$SQLSTREAMS_DATABASE_URL_OF_MINE" = kept ] \
+    && [ "$DATABASE_URL" = kept ])")
+        == done());
 }
 
 TEST_CASE("the end of a long error output is kept", "[exec]") {
@@ -159,21 +196,24 @@ TEST_CASE("many threads run commands and leave nothing open", "[exec]") {
   CHECK(open_files() == before);
 }
 
-TEST_CASE("a message is logged as one line of JSON", "[exec]") {
+TEST_CASE("a message is printed as one line of JSON", "[exec]") {
   auto what = subject();
   what.payload = "{\n  \"n\": 1\n}";
   static const std::string stream = "orders";
   static const std::string group = "billing";
   delivery one{what, stream, group, 2, 1, {}, {}, {}};
-  CHECK(log_line_of(one)
-        == R"({"id":42,"stream":"orders","group":"billing","attempt":2,)"
-           R"("created_at":0,"message_key":"k",)"
+  CHECK(message_json(what, stream, &one)
+        == R"({"id":42,"payload":{   "n": 1 },"attempt":2,"delays":1,)"
+           R"("stream":"orders","group":"billing","message_key":"k",)"
+           R"("routing_key":null,)"
            R"("headers":{"Other":"100%\n'\"","trace-id":"a b"},)"
-           R"("payload":{   "n": 1 }})");
+           R"("schema_version":1,"created_at":"1970-01-01T00:00:00.000000Z"})");
   what.headers.clear();
   what.payload = std::string{"\0\xFF\x10z", 4};
   what.content_type = "application/octet-stream";
-  delivery bytes{what, stream, group, 0, 0, {}, {}, {}};
-  CHECK(log_line_of(bytes).ends_with(
-    R"("content_type":"application/octet-stream","payload_base64":"AP8Qeg=="})"));
+  CHECK(message_json(what, stream, nullptr)
+        == R"({"id":42,"payload_base64":"AP8Qeg==",)"
+           R"("content_type":"application/octet-stream","stream":"orders",)"
+           R"("message_key":"k","routing_key":null,"headers":{},)"
+           R"("schema_version":1,"created_at":"1970-01-01T00:00:00.000000Z"})");
 }

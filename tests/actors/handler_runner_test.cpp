@@ -4,9 +4,11 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/exit_reason.hpp>
+#include <caf/response_promise.hpp>
 #include <caf/send.hpp>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -318,6 +320,7 @@ SCENARIO("handlers that run at the end of a shutdown are stopped, then "
   r.told().wait_for_chunks(1);
   const auto& results = r.told().chunks.at(0).results;
   CHECK(results[0].abandoned);
+  CHECK(results[0].result.kind == outcome_kind::deferred);
   CHECK_FALSE(results[1].ran);
   held->opened.set_value();
 }
@@ -335,7 +338,8 @@ SCENARIO("a handler that is being run may be told to stop at shutdown",
   r.tell(stop_handlers{1min});
   r.told().wait_for_chunks(1);
   const auto& results = r.told().chunks.at(0).results;
-  CHECK(results[0].result == retry("stopped"));
+  CHECK(results[0].result.kind == outcome_kind::deferred);
+  CHECK(results[0].result.error.ends_with("stopped"));
   CHECK_FALSE(results[0].abandoned);
   CHECK_FALSE(results[1].ran);
 }
@@ -360,6 +364,7 @@ caf::behavior answering(caf::event_based_actor* self) {
       default: self->quit(); return retry("last words");
       }
     },
+    [](const stop_delivery&) {},
   };
 }
 
@@ -405,4 +410,132 @@ SCENARIO("a handler actor that ends fails what it had", "[runner]") {
   CHECK(results[0].result.kind == outcome_kind::retry);
   CHECK_FALSE(results[1].ran);
   r.told().wait([&] { return r.told().failures == 1; });
+}
+
+namespace {
+
+/// A handler actor that answers when the test wants it to.
+class patient_handler {
+public:
+  patient_handler()
+    : handle{system_.system.spawn(
+      [notes = notes_](caf::event_based_actor* self) -> caf::behavior {
+        return {
+          [=](const deliver&) -> caf::result<outcome> {
+            notes->open.push_back(self->make_response_promise());
+            return caf::delegated<outcome>{};
+          },
+          [=](const stop_delivery& what) {
+            const std::lock_guard lock{notes->mutex};
+            notes->stopped.push_back(what.id);
+            notes->changed.notify_all();
+          },
+          [=](const outcome& answer) {
+            for (auto& one : std::exchange(notes->open, {}))
+              one.deliver(answer);
+          },
+        };
+      })} {}
+
+  ~patient_handler() { end(); }
+  patient_handler(const patient_handler&) = delete;
+  patient_handler& operator=(const patient_handler&) = delete;
+
+  /// Answers all that is open.
+  void answer(const outcome& what) { caf::anon_send(handle, what); }
+
+  void end() { caf::anon_send_exit(handle, caf::exit_reason::user_shutdown); }
+
+  /// Waits until it was asked to stop a message.
+  void wait_for_stop(message_id id) {
+    std::unique_lock lock{notes_->mutex};
+    REQUIRE(notes_->changed.wait_for(lock, 60s, [&] {
+      return std::count(notes_->stopped.begin(), notes_->stopped.end(), id) > 0;
+    }));
+  }
+
+private:
+  struct notes {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<message_id> stopped;
+    std::vector<caf::response_promise> open; ///< of the actor alone
+  };
+  handler_system system_;
+  std::shared_ptr<notes> notes_ = std::make_shared<notes>();
+
+public:
+  caf::actor handle;
+};
+
+} // namespace
+
+SCENARIO("overdue answers of a handler actor are bounded", "[runner]") {
+  patient_handler handler;
+  running r{handler.handle, 1};
+  r.run(1, 1, 10ms);
+  r.told().wait_for_chunks(1);
+  CHECK_FALSE(r.told().chunks.at(0).occupied);
+  CHECK(r.abandoned->count() == 1);
+  r.run(2, 1, 10ms);
+  r.told().wait_for_chunks(2);
+  CHECK(r.told().chunks.at(1).occupied);
+  CHECK(r.told().chunks.at(1).results[0].abandoned);
+
+  WHEN("the answers come") {
+    handler.answer(done());
+    THEN("the slot is free again and nothing is counted") {
+      r.told().wait([&] { return r.told().freed == 1; });
+      CHECK(r.abandoned->count() == 0);
+      CHECK(r.told().chunks.size() == 2);
+    }
+  }
+  WHEN("the handler ends") {
+    handler.end();
+    THEN("no answer is waited for") {
+      r.told().wait([&] { return r.told().freed == 1; });
+      r.told().wait([&] { return r.told().failures == 1; });
+      CHECK(r.abandoned->count() == 0);
+    }
+  }
+}
+
+SCENARIO("a handler actor is told when an answer is urgent", "[runner]") {
+  patient_handler handler;
+  running r{handler.handle};
+
+  WHEN("a delivery is over time") {
+    r.run(1, 1, 10ms);
+    handler.wait_for_stop(1);
+    r.told().wait_for_chunks(1);
+    CHECK(r.told().chunks.at(0).results[0].abandoned);
+  }
+  WHEN("its lease is lost") {
+    r.run(1, 1);
+    r.tell(cancel_range{1});
+    handler.wait_for_stop(1);
+    handler.answer(done());
+    r.told().wait_for_chunks(1);
+    CHECK(r.told().chunks.at(0).results[0].result == done());
+  }
+  WHEN("the session ends, and it answers in time") {
+    r.run(1, 2);
+    r.tell(stop_handlers{1min});
+    handler.wait_for_stop(1);
+    handler.answer(retry("interrupted"));
+    r.told().wait_for_chunks(1);
+    const auto& results = r.told().chunks.at(0).results;
+    CHECK(results[0].result.kind == outcome_kind::deferred);
+    CHECK_FALSE(results[0].abandoned);
+    CHECK_FALSE(results[1].ran);
+  }
+  WHEN("the session ends, and it does not answer") {
+    r.run(1, 1);
+    r.tell(stop_handlers{1ms});
+    handler.wait_for_stop(1);
+    r.told().wait_for_chunks(1);
+    const auto& results = r.told().chunks.at(0).results;
+    CHECK(results[0].result.kind == outcome_kind::deferred);
+    CHECK(results[0].abandoned);
+  }
 }

@@ -228,6 +228,46 @@ SCENARIO("a failed transaction is answered to whom it concerns", "[producer]") {
   }
 }
 
+SCENARIO("what may have been stored is not produced again", "[producer]") {
+  GIVEN("two calls in one transaction, a third with two messages") {
+    producer_fixture fixture;
+    fixture.produce();
+    const auto first = fixture.produce();
+    const auto second = fixture.produce();
+    auto two = one();
+    two.messages.push_back({"2"});
+    const auto third = fixture.produce(two);
+    fixture.commit(0);
+    REQUIRE(fixture.transactions() == sizes{1, 4});
+
+    WHEN("storage fails in a way that nobody expected") {
+      fixture.fail(1, error{code::actor_failed, "an odd exception"});
+      THEN("it is not tried again in parts, and all hear that nobody knows") {
+        CHECK(fixture.transactions() == sizes{1, 4});
+        for (const auto& asked : {first, second, third}) {
+          REQUIRE(asked->failure);
+          CHECK(asked->failure->number() == code::actor_failed);
+          CHECK(asked->failure->recover() == recovery::unknown);
+        }
+      }
+    }
+    WHEN("the server refuses the last message") {
+      fixture.fail(1, refused_message{3, refusal});
+      THEN("its producer hears which of its own it was") {
+        REQUIRE(third->failure);
+        CHECK(third->failure->detail() == "message 2 of 2: refused");
+      }
+    }
+    WHEN("the server refuses the message of a single one") {
+      fixture.fail(1, refused_message{1, refusal});
+      THEN("its producer hears of no others") {
+        REQUIRE(second->failure);
+        CHECK(second->failure->detail() == "refused");
+      }
+    }
+  }
+}
+
 SCENARIO("too many waiting calls are refused", "[producer]") {
   producer_config config;
   config.max_waiting = 1;

@@ -12,7 +12,7 @@ namespace {
 constexpr monotonic_time lease_end{47s};
 
 struct recording {
-  child_fixture<settle_request, outcomes_recorded> c;
+  child_fixture<settle_request, outcomes_recorded, recording_failed> c;
   caf::actor child = c.start(recorder);
 
   void record(range_number number) {
@@ -133,5 +133,12 @@ SCENARIO("a settle that can never work ends the session", "[recorder]") {
   recording given;
   given.record(1);
   given.fail(0, code::permission_denied);
-  CHECK(given.c.failures() == std::vector<code>{code::permission_denied});
+  const auto& failures = given.c.heard<recording_failed>();
+  REQUIRE(failures.size() == 1);
+  CHECK(failures[0].why->number() == code::permission_denied);
+
+  WHEN("there is more to record") {
+    given.record(2);
+    THEN("nobody is asked in vain") { CHECK(given.settles().size() == 1); }
+  }
 }

@@ -2,6 +2,7 @@
 // A runner without threads: handlers take virtual time.
 
 #include "actors/runner.hpp"
+#include "actors/session_outcome.hpp"
 #include "tests/support/test_node.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -35,6 +36,7 @@ struct scripted_runner_state {
   std::size_t index = 0;
   std::chrono::nanoseconds busy{};
   bool early_end = false;
+  bool stopping = false; ///< what runs was asked to end by a shutdown
   range_number cancelled = 0;
 };
 
@@ -101,8 +103,9 @@ inline caf::behavior scripted_runner(scripted_runner_ptr self, runner_args args,
       --script->running;
       if (!state.items || state.chunk != what.chunk)
         return;
+      auto ended = script->handler((*state.items)[state.index]);
       state.results[state.index] = {
-        true, false, script->handler((*state.items)[state.index])};
+        true, false, state.stopping ? cut_short(std::move(ended)) : ended};
       state.busy += script->takes;
       ++state.index;
       start_scripted(self, args, script);
@@ -111,6 +114,7 @@ inline caf::behavior scripted_runner(scripted_runner_ptr self, runner_args args,
     [=](cancel_range what) { self->state.cancelled = what.range; },
     [=](stop_handlers what) {
       self->state.early_end = true;
+      self->state.stopping = true;
       if (self->state.items)
         self->delayed_send(self, what.grace,
                            scripted_grace_over{self->state.chunk});
@@ -119,7 +123,7 @@ inline caf::behavior scripted_runner(scripted_runner_ptr self, runner_args args,
       auto& state = self->state;
       if (!state.items || state.chunk != what.chunk)
         return;
-      state.results[state.index] = {true, true, retry("abandoned")};
+      state.results[state.index] = {true, true, cut_short(retry("abandoned"))};
       report_scripted(self, args);
     },
   };

@@ -3,11 +3,12 @@
 #include "actors/ask.hpp"
 #include "actors/log.hpp"
 #include "actors/messages.hpp"
+#include "storage/interruptible_factory.hpp"
 #include "tests/support/test_node.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <future>
+#include <atomic>
 #include <latch>
 #include <thread>
 
@@ -22,6 +23,7 @@ struct worker_log {
   struct run {
     caf::actor worker;
     std::uint64_t number = 0;
+    std::shared_ptr<call_interrupt> interrupt{};
   };
   std::vector<caf::actor> started;
   std::vector<run> runs;
@@ -30,7 +32,7 @@ struct worker_log {
 caf::behavior noting_worker(caf::event_based_actor* self,
                             std::shared_ptr<worker_log> log) {
   return {[=](const run_call& what) {
-    log->runs.push_back({caf::actor{self}, what.number});
+    log->runs.push_back({caf::actor{self}, what.number, what.interrupt});
   }};
 }
 
@@ -60,7 +62,11 @@ struct pool_fixture {
   auto find_stream(std::string name = "orders") {
     return nodes.ask<stream_reply>(pool, find_stream_request{std::move(name)});
   }
-  auto claim() { return nodes.ask<claim_result>(pool, claim_request{}); }
+  auto claim(std::chrono::nanoseconds lease = 1min) {
+    claim_request request;
+    request.lease = lease;
+    return nodes.ask<claim_result>(pool, request);
+  }
   auto produce() {
     return nodes.ask<produce_reply>(
       pool,
@@ -158,7 +164,8 @@ SCENARIO("what an outage interrupts is tried again later", "[pool]") {
 
     WHEN("it fails at each of its six attempts") {
       for (std::size_t run = 1; run < 6; ++run) {
-        fixture.nodes.advance_by(20s);
+        while (fixture.log->runs.size() == run)
+          fixture.nodes.advance_by(1s);
         REQUIRE(fixture.log->runs.size() == run + 1);
         fixture.fail(run, outage);
       }
@@ -209,6 +216,106 @@ SCENARIO("what must not be done twice is not tried again", "[pool]") {
     THEN("they are recorded again: their tokens guard them") {
       CHECK(settled->open());
       CHECK(fixture.log->runs.size() == 2);
+    }
+  }
+}
+
+SCENARIO("nothing begins for an asker who cannot use it", "[pool]") {
+  GIVEN("a pool whose one worker is busy, and a claim that waits") {
+    pool_fixture fixture{1};
+    const auto running = fixture.find_stream();
+    const auto claimed = fixture.claim(20s);
+
+    WHEN("half of the lease has passed before the worker is free") {
+      fixture.nodes.advance_by(10s);
+      fixture.find(0);
+      THEN("nothing is claimed, and its sender hears why") {
+        CHECK(fixture.log->runs.size() == 1);
+        REQUIRE(claimed->failure);
+        CHECK(claimed->failure->number() == code::overloaded);
+        CHECK(claimed->failure->recover() == recovery::transient);
+        CHECK_THAT(claimed->failure->detail(), Catch::Contains("10s"));
+      }
+    }
+    WHEN("the worker is free just before") {
+      fixture.nodes.advance_by(9'999ms);
+      fixture.find(0);
+      THEN("it claims") { CHECK(fixture.log->runs.size() == 2); }
+    }
+    WHEN("the worker does not become free at all") {
+      fixture.nodes.advance_by(11s);
+      THEN("the claim is refused all the same, and makes room") {
+        CHECK(claimed->failure);
+        CHECK(running->open());
+      }
+    }
+  }
+
+  GIVEN("a settle that fails for a while") {
+    pool_fixture fixture{1};
+    const auto settled =
+      fixture.nodes.ask<settle_result>(fixture.pool, settle_request{});
+    WHEN("the next attempt would begin when its recorder has given up") {
+      fixture.nodes.advance_by(14'999ms);
+      fixture.fail(0, outage);
+      THEN("it is not made") {
+        REQUIRE(settled->failure);
+        CHECK(settled->failure->number() == code::database_interrupted);
+        fixture.nodes.advance_by(10min);
+        CHECK(fixture.log->runs.size() == 1);
+      }
+    }
+  }
+}
+
+SCENARIO("a call that does not return is interrupted", "[pool]") {
+  GIVEN("a call that runs, and a worker that is idle") {
+    pool_fixture fixture{2};
+    const auto asked = fixture.find_stream();
+    const auto returned = fixture.find_stream();
+    fixture.log->runs[1].interrupt->end();
+    fixture.find(1);
+    int interrupted = 0;
+    fixture.log->runs[0].interrupt->end_wait_by([&] { ++interrupted; });
+
+    WHEN("it has run for half a minute") {
+      fixture.nodes.advance_by(29s);
+      CHECK(interrupted == 0);
+      fixture.nodes.advance_by(10s);
+      THEN("it is interrupted once, and the other call is not") {
+        CHECK(interrupted == 1);
+        CHECK_FALSE(fixture.log->runs[1].interrupt->requested());
+        CHECK(asked->open());
+        AND_THEN("what it then says decides, as ever") {
+          fixture.fail(0, outage);
+          fixture.nodes.advance_by(2s);
+          REQUIRE(fixture.log->runs.size() == 3);
+          CHECK_FALSE(fixture.log->runs[2].interrupt->requested());
+          fixture.find(2);
+          CHECK(asked->reply);
+        }
+      }
+    }
+  }
+
+  GIVEN("a transaction whose producer allows for a minute") {
+    pool_fixture fixture{1};
+    const auto made = fixture.nodes.ask<produce_reply>(
+      fixture.pool,
+      produce_request{1, std::make_shared<const std::vector<new_message>>(),
+                      1min});
+    WHEN("the minute has passed") {
+      fixture.nodes.advance_by(70s);
+      THEN("it still runs") {
+        CHECK_FALSE(fixture.log->runs[0].interrupt->requested());
+      }
+    }
+    WHEN("it should have connected and asked about a lost commit as well") {
+      fixture.nodes.advance_by(82s);
+      THEN("it is interrupted") {
+        CHECK(fixture.log->runs[0].interrupt->requested());
+        CHECK(made->open());
+      }
     }
   }
 }
@@ -291,12 +398,12 @@ namespace {
 /// A store of which a single call matters: it blocks until it is released.
 class blocking_store : public store {
 public:
-  blocking_store(std::latch& entered, std::shared_future<void> release)
-    : entered_{entered}, release_{std::move(release)} {}
+  blocking_store(std::latch& entered, std::atomic<bool>& released)
+    : entered_{entered}, released_{released} {}
 
   std::optional<stream_info> find_stream(std::string_view name) override {
     entered_.count_down();
-    release_.wait();
+    released_.wait(false);
     return stream_info{1, std::string{name}};
   }
   std::vector<stream_info> list_streams() override {
@@ -340,19 +447,28 @@ public:
 
 private:
   std::latch& entered_;
-  std::shared_future<void> release_;
+  std::atomic<bool>& released_;
 };
 
-class blocking_factory : public store_factory {
+class blocking_factory : public interruptible_factory {
 public:
   blocking_factory(std::ptrdiff_t calls) : entered{calls} {}
   std::unique_ptr<store> open() override {
-    return std::make_unique<blocking_store>(entered,
-                                            release.get_future().share());
+    return std::make_unique<blocking_store>(entered, released);
+  }
+  std::unique_ptr<store>
+  open_interruptible(std::shared_ptr<call_interrupt> interrupt) override {
+    interrupt->end_wait_by([this] { release(); });
+    return open();
+  }
+
+  void release() {
+    released = true;
+    released.notify_all();
   }
 
   std::latch entered;
-  std::promise<void> release;
+  std::atomic<bool> released = false;
 };
 
 } // namespace
@@ -372,7 +488,7 @@ SCENARIO("real workers block alone", "[pool]") {
                                            caf::infinite);
 
     WHEN("it returns") {
-      factory->release.set_value();
+      factory->release();
       THEN("the answers come, an exception of another kind as an error") {
         CHECK(found.get().stream->name == "orders");
         CHECK_THROWS_WITH(listed.get(),
@@ -383,7 +499,13 @@ SCENARIO("real workers block alone", "[pool]") {
       caf::anon_send_exit(pool, caf::exit_reason::user_shutdown);
       THEN("who waits is refused, and the call that runs is still answered") {
         CHECK_THROWS_WITH(listed.get(), Catch::Contains("shutting_down"));
-        factory->release.set_value();
+        factory->release();
+        CHECK(found.get().stream->name == "orders");
+      }
+    }
+    WHEN("the pool is told to end and it does not return") {
+      caf::anon_send_exit(pool, caf::exit_reason::user_shutdown);
+      THEN("it is interrupted, and what it then says is the answer") {
         CHECK(found.get().stream->name == "orders");
       }
     }

@@ -39,7 +39,7 @@ public:
 
   ~scratch() {
     for (const auto& folder : servers_)
-      dev(folder, {"destroy"});
+      dev(folder, {"destroy", "--yes"});
     std::error_code ignored;
     fs::remove_all(path_, ignored);
   }
@@ -303,7 +303,7 @@ TEST_CASE("a folder with other things in it is refused", "[dev]") {
   fs::create_directory(folder);
   std::ofstream{folder / "letter.txt"} << "dear";
   for (const auto* verb : {"start", "destroy"}) {
-    const auto result = here.dev(folder, {verb});
+    const auto result = here.dev(folder, {verb, "--yes"});
     CHECK(result.status == 1);
     CHECK_THAT(result.err, Catch::Contains("letter.txt"));
   }
@@ -333,7 +333,7 @@ TEST_CASE("a folder may have a long and odd name", "[dev]") {
   here.dev_json(folder, {"start"});
   CHECK(here.sql(folder, "SELECT 1") == "1\n");
   const auto sockets = here.sql(folder, "SHOW unix_socket_directories");
-  here.dev_json(folder, {"destroy"});
+  here.dev_json(folder, {"destroy", "--yes"});
   CHECK_FALSE(fs::exists(folder));
   // Quoted, with a line's end.
   CHECK_FALSE(fs::exists(sockets.substr(1, sockets.size() - 3)));
@@ -343,7 +343,7 @@ TEST_CASE("destroying a server removes it and its folder", "[dev]") {
   scratch here;
   const auto folder = here.server();
   const auto pid = here.dev_json(folder, {"start"})["pid"].get<pid_t>();
-  CHECK(here.dev_json(folder, {"destroy"})["destroyed"] == true);
+  CHECK(here.dev_json(folder, {"destroy", "--yes"})["destroyed"] == true);
   CHECK_FALSE(fs::exists(folder));
   CHECK((kill(pid, 0) != 0
          || !fs::exists("/proc/" + std::to_string(pid) + "/cwd/base")));
@@ -362,7 +362,7 @@ TEST_CASE("root can have a server below a folder that is root's alone",
   const auto elsewhere =
     fs::path{status["log"].get<std::string>()}.parent_path();
   CHECK(elsewhere != folder);
-  here.dev_json(folder, {"destroy"});
+  here.dev_json(folder, {"destroy", "--yes"});
   CHECK_FALSE(fs::exists(elsewhere));
 }
 
@@ -399,7 +399,7 @@ SCENARIO("an unprivileged user has servers of their own", "[dev][root]") {
     const auto pid = here.dev_json(folder, {"start"})["pid"];
     THEN("the user is told, and it is left alone") {
       for (const auto* verb : {"start", "stop", "status", "destroy"}) {
-        const auto result = as_nobody(folder, {verb});
+        const auto result = as_nobody(folder, {verb, "--yes"});
         CHECK(result.status == 1);
         CHECK_THAT(result.err, Catch::Contains("owns"));
       }

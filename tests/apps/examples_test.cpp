@@ -49,6 +49,19 @@ SCENARIO("the example with callbacks runs", "[examples]") {
         CHECK(times(second.out, "done: 0 payments charged") == 1);
       }
     }
+    WHEN("the group has got a message that is no payment") {
+      command produce;
+      produce.argv = {SQLSTREAMS_BIN, "--schema",           schema.name(),
+                      "produce",      "payments.requested", R"({"n":1})"};
+      produce.environment["SQLSTREAMS_DATABASE_URL"] = database_url();
+      REQUIRE(run_command(produce).status == 0);
+      const auto second = run_example("quickstart", schema.name());
+      INFO(second.out << second.err);
+      THEN("that is dead, and the example ends") {
+        CHECK(second.status == 0);
+        CHECK(times(second.out, "done: 0 payments charged") == 1);
+      }
+    }
   }
 }
 

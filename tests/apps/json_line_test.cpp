@@ -1,7 +1,7 @@
-#include "apps/sqlstreams/json_line.hpp"
+#include "actors/json_line.hpp"
 
+#include "actors/timestamp_text.hpp"
 #include "apps/sqlstreams/key_field.hpp"
-#include "apps/sqlstreams/timestamp_text.hpp"
 
 #include <catch2/catch.hpp>
 

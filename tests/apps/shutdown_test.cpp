@@ -8,6 +8,7 @@
 #include <set>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +59,41 @@ public:
 
 private:
   std::string path_;
+};
+
+/// A handler command that ignores SIGTERM, and its child that does likewise.
+class deaf_command {
+public:
+  explicit deaf_command(const std::string& folder)
+    : path_{folder + "/lifeline"} {
+    REQUIRE(::mkfifo(path_.c_str(), 0600) == 0);
+    lifeline_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    REQUIRE(lifeline_ >= 0);
+  }
+  ~deaf_command() { ::close(lifeline_); }
+  deaf_command(const deaf_command&) = delete;
+  deaf_command& operator=(const deaf_command&) = delete;
+
+  [[nodiscard]] std::vector<std::string> handler() const {
+    return {"--handler",
+            "exec",
+            "--",
+            "sh",
+            "-c",
+            "trap '' TERM; exec 3> " + path_
+              + "; echo started; sleep 300; exit 0"};
+  }
+
+  /// Waits until nobody holds the lifeline any more.
+  /// @pre it has started
+  [[nodiscard]] bool ended() const {
+    pollfd held{lifeline_, POLLIN, 0};
+    return ::poll(&held, 1, 60'000) == 1 && (held.revents & POLLHUP) != 0;
+  }
+
+private:
+  std::string path_;
+  int lifeline_ = -1;
 };
 
 const std::vector<std::string> work{"consume", "orders", "--group", "billing"};
@@ -172,9 +208,62 @@ SCENARIO("a second signal ends a consumer at once", "[cli]") {
       // Two that come at once count as one, so it is repeated until it is seen.
       for (int i = 0; i < 20 && !consumer.ended(std::chrono::seconds{1}); ++i)
         consumer.signal(SIGTERM);
-      handlers.release();
       THEN("the status names it") {
         CHECK(consumer.wait().status == 128 + SIGTERM);
+      }
+    }
+  }
+}
+
+SCENARIO("no command outlives its consumer", "[cli]") {
+  GIVEN("a consumer with a handler that ignores SIGTERM") {
+    command_line cli;
+    cli.declare("[streams.orders.groups.billing]\n"
+                "message = { timeout = \"10m\" }\n");
+    cli.expect({"produce", "orders", "1"});
+    const deaf_command deaf{cli.folder()};
+    const std::vector<std::string> soon{"--shutdown-timeout", "200ms"};
+
+    WHEN("the time for shutting down is over") {
+      child_process consumer{cli.line(work + soon + deaf.handler())};
+      consumer.wait_for_output("started");
+      consumer.signal(SIGTERM);
+      const auto ended = consumer.wait();
+      THEN("nothing of the command is left") {
+        INFO(ended.err);
+        CHECK(ended.status == 0);
+        CHECK(deaf.ended());
+      }
+      THEN("its message comes again as a first attempt") {
+        const auto again = cli.run(
+          work + std::vector<std::string>{"--max", "1", "--output", "json"});
+        CHECK(attempts(json_lines(again.out)) == std::vector<std::int64_t>{0});
+      }
+    }
+    WHEN("a second signal ends the consumer") {
+      child_process consumer{cli.line(work + deaf.handler())};
+      consumer.wait_for_output("started");
+      for (int i = 0; i < 20 && !consumer.ended(std::chrono::seconds{1}); ++i)
+        consumer.signal(SIGTERM);
+      CHECK(consumer.wait().status == 128 + SIGTERM);
+      THEN("nothing of the command is left") { CHECK(deaf.ended()); }
+    }
+  }
+
+  GIVEN("a consumer that ends by itself after a message") {
+    command_line cli;
+    cli.declare("[streams.orders.groups.billing]\n"
+                "message = { timeout = \"100ms\" }\n");
+    cli.expect({"produce", "orders", "1"});
+    const deaf_command deaf{cli.folder()};
+    WHEN("that message was over time") {
+      child_process consumer{cli.line(
+        work + std::vector<std::string>{"--max", "1"} + deaf.handler())};
+      // Its output ends with the command, so it is not waited for.
+      CHECK(consumer.ended(child_process::patience));
+      THEN("nothing of the command is left") {
+        CHECK(consumer.wait().status == 0);
+        CHECK(deaf.ended());
       }
     }
   }

@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <pqxx/connection>
+#include <pqxx/except>
 #include <pqxx/transaction>
 
 #include <latch>
@@ -238,6 +239,48 @@ SCENARIO("partitions are made ahead and healed", "[store][partitions]") {
   }
 }
 
+SCENARIO("nobody can fill the schema with partitions", "[store][partitions]") {
+  const postgres_installation system{{.partition_size = 10}};
+  auto by_hand = system.connect();
+  // Roles are the whole server's: this one goes with the test.
+  const auto role = "producer_of_" + system.schema();
+  by_hand("CREATE ROLE \"" + role + "\"");
+  by_hand("GRANT USAGE ON SCHEMA {schema} TO \"" + role + "\"");
+  by_hand("GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA {schema} TO \"" + role
+          + "\"");
+  by_hand("GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO \"" + role
+          + "\"");
+  by_hand("SET ROLE \"" + role + "\"");
+
+  WHEN("a role that may only produce asks for partitions") {
+    by_hand("SELECT {schema}.produce('orders', '1')");
+    by_hand("SELECT {schema}.ensure_partition({stream}, 11)");
+    for (const auto* id : {"21", "1000000", "9223372036854775807", "0", "-9"}) {
+      INFO(id);
+      CHECK_THROWS_AS(by_hand("SELECT {schema}.ensure_partition({stream}, "
+                              + std::string{id} + ")"),
+                      pqxx::sql_error);
+    }
+    CHECK_THROWS_AS(
+      by_hand("SELECT {schema}.ensure_partitions({stream}, 1, 1000)"),
+      pqxx::sql_error);
+    THEN("it gets no further than the next one") {
+      CHECK(partitions(by_hand) == "_p0_p1");
+    }
+  }
+  WHEN("it produces into partitions that are not there yet") {
+    by_hand("SELECT {schema}.produce('orders', '1') FROM "
+            "generate_series(1, 35)");
+    THEN("they are made") {
+      CHECK(count_messages(by_hand) == "35");
+      CHECK(partitions(by_hand) == "_p0_p1_p2_p3");
+    }
+  }
+  by_hand("RESET ROLE");
+  by_hand("DROP OWNED BY \"" + role + "\"");
+  by_hand("DROP ROLE \"" + role + "\"");
+}
+
 SCENARIO("texts and sizes come back as they went", "[store][payload]") {
   const postgres_installation system;
   new_message given{.payload = R"({"q": "'\"\\\t%s 😀"})",
@@ -306,6 +349,7 @@ SCENARIO("the server's refusal names the message", "[store][refusal]") {
     CHECK(e.index() == 6);
     CHECK(e.number() == code::database_error);
     CHECK(e.recover() == recovery::permanent);
+    CHECK(e.detail().find("of the batch") == std::string::npos);
   }
   auto by_hand = system.connect();
   CHECK(count_messages(by_hand) == "0");
@@ -364,6 +408,24 @@ SCENARIO("one key has one message, however many race", "[store][idempotency]") {
     THEN("the one that waited stores its message") {
       CHECK_FALSE(results.front().duplicate);
       CHECK(count_messages(by_hand) == "1");
+    }
+  }
+  WHEN("the first user of a key does not end") {
+    by_hand("BEGIN");
+    by_hand("SELECT {schema}.produce('orders', '1', idempotency_key => 'k')");
+    THEN("who waits for it is told so after a while, and may try again") {
+      try {
+        system.session->produce(system.stream.id, {keyed("k", "2")});
+        FAIL("produced");
+      } catch (const error& e) {
+        CHECK(e.number() == code::database_interrupted);
+        CHECK(e.recover() == recovery::transient);
+        CHECK_THAT(e.detail(), Catch::Contains("idempotency keys"));
+      }
+      by_hand("ROLLBACK");
+      CHECK_FALSE(system.session->produce(system.stream.id, {keyed("k", "2")})
+                    .front()
+                    .duplicate);
     }
   }
   WHEN("SQL and library use the same key") {

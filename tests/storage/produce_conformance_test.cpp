@@ -1,4 +1,5 @@
 #include "config/error.hpp"
+#include "storage/json_number.hpp"
 #include "tests/storage/store_fixture.hpp"
 
 #include <catch2/catch.hpp>
@@ -102,6 +103,21 @@ TEMPLATE_TEST_CASE("a message of an open transaction is there once it commits",
   CHECK(ids_of(fixture.claim().claimed->messages) == ids_of(drawn));
   CHECK(fixture.produce(keyed({"a"}))
         == std::vector<produced>{{drawn[0].id, true}});
+}
+
+TEMPLATE_TEST_CASE("numbers up to the limits of the check are stored",
+                   "[store][produce]", memory_fixture, postgres_fixture) {
+  TestType fixture;
+  const std::string widest =
+    "1" + std::string(131'071, '0') + "." + std::string(16'382, '0') + "1";
+  for (const auto& number :
+       {widest, std::string{"1e131071"}, std::string{"0.001e131074"},
+        std::string{"0e200000"}, std::string{"-1e-16383"},
+        std::string{"0e-16383"}}) {
+    INFO(number.substr(0, 20));
+    REQUIRE(fits_numeric(number));
+    CHECK(fixture.produce({new_message{.payload = number}}).size() == 1);
+  }
 }
 
 TEMPLATE_TEST_CASE("producing into a stream that is not registered is refused",

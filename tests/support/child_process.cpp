@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -267,9 +268,11 @@ bool child_process::reap(std::chrono::milliseconds limit) {
   if (::poll(&end, 1, static_cast<int>(limit.count())) <= 0)
     return false;
   int state = 0;
-  if (::waitpid(pid_, &state, 0) != pid_)
+  rusage used{};
+  if (::wait4(pid_, &state, 0, &used) != pid_)
     return false;
   reaped_ = true;
+  peak_memory_bytes_ = static_cast<std::size_t>(used.ru_maxrss) * 1024;
   status_ = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
   return true;
 }
@@ -284,7 +287,7 @@ command_result child_process::wait(std::chrono::seconds limit) {
   std::unique_lock lock{mutex_};
   // Grandchildren may hold the outputs open; theirs are not waited for long.
   changed_.wait_for(lock, 10s, [&] { return out_.ended && err_.ended; });
-  return {status_, out_.text, err_.text};
+  return {status_, out_.text, err_.text, peak_memory_bytes_};
 }
 
 command_result run_command(const command& what, std::chrono::seconds limit) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,6 +29,7 @@ struct command_result {
   int status = -1; ///< exit status; 128 + n if signal n ended it
   std::string out{};
   std::string err{};
+  std::size_t peak_memory_bytes = 0; ///< resident, of the program alone
 };
 
 /// A running program with both its outputs captured. Waits are bounded: what
@@ -99,6 +101,7 @@ private:
   pid_t pid_ = -1;
   int ended_ = -1; ///< descriptor that becomes readable at its end
   int status_ = -1;
+  std::size_t peak_memory_bytes_ = 0;
   bool reaped_ = false;
   int input_ = -1;
   std::mutex mutex_;

@@ -35,6 +35,9 @@ numbers calls_in(const std::optional<produce_batch>& batch) {
   return calls;
 }
 
+/// What the server says of a statement that it refuses.
+const error refusal{code::database_error, "no"};
+
 /// A batcher whose only transaction is in flight, so that calls gather.
 struct busy_batcher {
   explicit busy_batcher(batcher_limits limits = {})
@@ -149,8 +152,16 @@ SCENARIO("a failed transaction fails only those who are at fault",
     const auto batch = busy.next_when_free();
     REQUIRE(calls_in(batch) == numbers{1, 2, 3, 4});
 
-    WHEN("it failed for a while, or nobody knows") {
-      const auto failure = GENERATE(recovery::transient, recovery::unknown);
+    WHEN("it failed for a while, nobody knows, or it is no one's fault") {
+      const auto failure = GENERATE(values<error>(
+        {error{code::database_interrupted},
+         error{code::commit_confirmation_lost}, error{code::actor_failed},
+         error{code::actor_failed, recovery::unknown, ""},
+         error{code::database_error, recovery::unknown, ""},
+         error{code::database_error, recovery::transient, ""},
+         error{code::stream_not_found}, error{code::permission_denied},
+         error{code::shutting_down}}));
+      INFO(failure.what());
       THEN("the failure is everybody's") {
         CHECK(batches.failed(*batch, failure, {}) == numbers{1, 2, 3, 4});
         CHECK_FALSE(batches.next());
@@ -159,7 +170,7 @@ SCENARIO("a failed transaction fails only those who are at fault",
     }
 
     WHEN("the server names the third message") {
-      CHECK(batches.failed(*batch, recovery::permanent, 2) == numbers{2});
+      CHECK(batches.failed(*batch, refusal, 2) == numbers{2});
       THEN("the other calls run again, with their messages") {
         const auto rest = batches.next();
         CHECK(calls_in(rest) == numbers{1, 3, 4});
@@ -176,31 +187,31 @@ SCENARIO("a failed transaction fails only those who are at fault",
     }
 
     WHEN("the server names nobody") {
-      REQUIRE(batches.failed(*batch, recovery::permanent, {}).empty());
+      REQUIRE(batches.failed(*batch, refusal, {}).empty());
       THEN("the calls run in halves until the fault is found") {
         const auto first_half = batches.next();
         CHECK(calls_in(first_half) == numbers{1, 2});
-        CHECK(batches.failed(*first_half, recovery::permanent, {}).empty());
+        CHECK(batches.failed(*first_half, refusal, {}).empty());
         const auto one = batches.next();
         CHECK(calls_in(one) == numbers{1});
         batches.succeeded();
         const auto two = batches.next();
         CHECK(calls_in(two) == numbers{2});
-        CHECK(batches.failed(*two, recovery::permanent, {}) == numbers{2});
+        CHECK(batches.failed(*two, refusal, {}) == numbers{2});
         CHECK(calls_in(batches.next()) == numbers{3, 4});
       }
     }
 
     WHEN("the server names a message that is not there") {
       THEN("that helps nobody: halves") {
-        CHECK(batches.failed(*batch, recovery::permanent, 99).empty());
+        CHECK(batches.failed(*batch, refusal, 99).empty());
         CHECK(calls_in(batches.next()) == numbers{1, 2});
       }
     }
 
     WHEN("it failed and everything is dropped") {
       batches.add(call(5));
-      REQUIRE(batches.failed(*batch, recovery::permanent, 0) == numbers{1});
+      REQUIRE(batches.failed(*batch, refusal, 0) == numbers{1});
       THEN("nobody is forgotten") {
         CHECK(batches.drop_waiting() == numbers{2, 3, 4, 5});
         CHECK(batches.waiting() == 0);

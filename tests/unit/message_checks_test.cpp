@@ -1,5 +1,7 @@
 #include "storage/message_checks.hpp"
 
+#include "storage/json_number.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <optional>
@@ -61,6 +63,45 @@ TEST_CASE("what PostgreSQL cannot store is refused, naming the field",
   const auto found = check_message({.payload = "1", .message_key = "\xFF"}, {});
   REQUIRE(found);
   CHECK(found->detail().find("message_key") != std::string::npos);
+}
+
+TEST_CASE("a number fits as long as the server can keep all its digits",
+          "[message_checks]") {
+  const std::string zeros(20'000, '0');
+  for (const auto& number :
+       {std::string{"0"}, std::string{"-1.5e3"}, std::string{"0e200000"},
+        std::string{"1e131071"}, std::string{"-10e131070"},
+        std::string{"0.1E+131072"}, std::string{"0.001e131074"},
+        std::string{"1e-16383"}, std::string{"0.1e-16382"},
+        std::string{"5e-324"}, "1" + std::string(131'071, '0'),
+        "0." + std::string(16'383, '0'), "1." + zeros + "e20000"}) {
+    INFO(number.substr(0, 20));
+    CHECK(fits_numeric(number));
+  }
+  for (const auto& number :
+       {std::string{"1e131072"}, std::string{"-10e131071"},
+        std::string{"0.1E+131073"}, std::string{"1e-16384"},
+        std::string{"0.1e-16383"}, std::string{"0e-16384"},
+        std::string{"0e99999999999999999999"},
+        std::string{"1e-99999999999999999999"}, "1" + std::string(131'072, '0'),
+        "0." + std::string(16'384, '0')}) {
+    INFO(number.substr(0, 20));
+    CHECK_FALSE(fits_numeric(number));
+  }
+}
+
+TEST_CASE("a number out of range is refused, naming the field",
+          "[message_checks]") {
+  for (const auto* number : {"1e200000", "-1e400", "1e-20000", "0e-20000"}) {
+    INFO(number);
+    const auto found =
+      check_message(json_message("{\"n\":" + std::string{number} + "}"), {});
+    REQUIRE(found);
+    CHECK(found->number() == code::payload_not_json);
+    CHECK(found->detail().find("payload: the number") == 0);
+    CHECK(found->detail().find(number) != std::string::npos);
+  }
+  CHECK_FALSE(refusal(json_message("[1e308,1e-16383,-5e-324]")));
 }
 
 TEST_CASE("an encoder's JSON is trusted, but for NUL", "[message_checks]") {

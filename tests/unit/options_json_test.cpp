@@ -103,6 +103,23 @@ TEST_CASE("a newer build's fields are passed over only when asked for",
   CHECK(read.timeout == 5ns);
 }
 
+TEST_CASE("durations in JSON have the same bound as anywhere", "[json]") {
+  const std::chrono::nanoseconds longest = 24h * 3650;
+  const auto document = [](std::chrono::nanoseconds value) {
+    return R"({"retry":{"max_delay":)" + std::to_string(value.count()) + "}}";
+  };
+  CHECK(message_options_from_text(document(longest)).retry->max_delay
+        == longest);
+  CHECK(refusal(document(longest + 1ns))
+        == "retry.max_delay: is 3650d1ns; accepted: at most 3650d");
+  CHECK(refusal(document(std::chrono::nanoseconds::max())) != "accepted");
+  // Stored when more was allowed: still read.
+  CHECK(message_options_from_text(document(std::chrono::nanoseconds::max()),
+                                  unknown_fields::ignore)
+          .retry->max_delay
+        == longest);
+}
+
 TEST_CASE("a change of settings is told as old -> new", "[json]") {
   const stream_config before{.janitor = {.poll_rate = 5s}};
   const stream_config after{.retention = 30 * 24h,

@@ -58,9 +58,38 @@ TEST_CASE("the shutdown grace exceeds an attempt or is negative",
 TEST_CASE("retries and attempts together fit the duration type",
           "[producer_config]") {
   const producer_config producer{
-    .batch = {.attempt_timeout = 24h * 365 * 100, .shutdown_grace = -1s}};
-  const auto problems = producer.validate();
+    .batch = {.attempt_timeout = 24h * 3650, .shutdown_grace = -1s}};
+  const auto problems = producer.validate({.max_retries = 30});
   REQUIRE(problems.size() == 1);
   CHECK(problems[0].field == "batch.attempt_timeout");
   CHECK(producer.validate({.max_retries = 1}).empty());
+}
+
+TEST_CASE("no duration is longer than ten years", "[stream_config]") {
+  const auto longest = std::chrono::nanoseconds{24h * 3650};
+  const auto name_of = [](const std::vector<problem>& problems) {
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].what == "is 3650d1ns");
+    CHECK(problems[0].accepted.find("at most 3650d") != std::string::npos);
+    return problems[0].field;
+  };
+  CHECK(stream_config{.retention = longest}.validate().empty());
+  CHECK(name_of(stream_config{.retention = longest + 1ns}.validate())
+        == "retention");
+  CHECK(
+    name_of(stream_config{.janitor = {.poll_rate = longest + 1ns}}.validate())
+    == "janitor.poll_rate");
+  CHECK(
+    producer_config{.batch = {.shutdown_grace = longest}}.validate().empty());
+  CHECK(
+    name_of(
+      producer_config{.batch = {.shutdown_grace = longest + 1ns}}.validate())
+    == "batch.shutdown_grace");
+  CHECK(producer_config{.batch = {.shutdown_grace = -longest - 1ns}}
+          .validate()
+          .size()
+        == 1);
+  CHECK(
+    name_of(producer_config{.message = {.timeout = longest + 1ns}}.validate())
+    == "message.timeout");
 }

@@ -421,6 +421,35 @@ handler = { exec = ["x", ""] }
         == first.streams.at(0).config.with_defaults());
 }
 
+TEST_CASE("a duration beyond ten years is a mistake, wherever it stands",
+          "[toml]") {
+  const auto longest = read("[streams.a]\nretention = \"3650d\"");
+  CHECK(longest.streams.at(0).config.retention == 24h * 3650);
+  // The last one does not even fit the type.
+  for (const auto* value : {"3650d1ns", "100000d", "999999d"}) {
+    const auto wrong =
+      mistake("[streams.a]\nretention = \"" + std::string{value} + "\"");
+    CHECK(wrong.key_path == "streams.a.retention");
+    CHECK(wrong.line == 2);
+    CHECK(has(wrong.problem, value));
+    CHECK(has(wrong.accepted, "at most 3650d"));
+  }
+  for (const auto* text :
+       {"[streams.a]\njanitor = { poll_rate = \"100000d\" }",
+        "[streams.a]\nproducer = { batch = { shutdown_grace = \"100000d\" } }",
+        "[streams.a]\nproducer = { batch = { shutdown_grace = \"-100000d\" } }",
+        "[streams.a.groups.g]\nmessage_min = { timeout = \"100000d\" }",
+        "[streams.a.groups.g]\nconsume = { shutdown_timeout = \"100000d\" }",
+        "[streams.a.groups.g]\nexception_initial_backoff = \"100000d\"",
+        "[database]\nretry = { max_delay = \"100000d\" }"}) {
+    INFO(text);
+    const auto all = mistakes(text);
+    CHECK(std::any_of(all.begin(), all.end(), [](const finding& one) {
+      return has(one.accepted, "at most 3650d");
+    }));
+  }
+}
+
 TEST_CASE("a file that cannot be read is told apart from a wrong one",
           "[toml]") {
   const auto refusal = [](const std::filesystem::path& path) {

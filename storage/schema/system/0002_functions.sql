@@ -107,6 +107,10 @@ END $fn$;
 -- ATTACH neither scans nor blocks producers. Two at once: the second waits for
 -- the first's transaction and then finds the partition. The wait is bounded,
 -- because that transaction may be an application's that stays open.
+--
+-- Whoever may use the schema may call this, and so must not be able to fill it:
+-- no partition is made beyond the one after that of the last id drawn, which is
+-- the farthest that producers prepare.
 CREATE FUNCTION {schema}.ensure_partition(stream integer, id bigint)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -120,12 +124,20 @@ DECLARE
   child text;
   first_id bigint;
   last_id bigint;
+  -- NULL before the first id is drawn.
+  last_drawn bigint := coalesce(pg_sequence_last_value(to_regclass(
+    format('%I.%I', '{schema_text}', 'message_log_' || stream || '_id_seq'))),
+    1);
 BEGIN
   IF size IS NULL THEN
     RAISE EXCEPTION 'no stream has the number %', stream
       USING ERRCODE = 'SQ003';
   END IF;
   number := (ensure_partition.id - 1) / size;
+  IF ensure_partition.id < 1 OR number > (last_drawn - 1) / size + 1 THEN
+    RAISE EXCEPTION 'id % is out of reach: the last id drawn is %',
+      ensure_partition.id, last_drawn USING ERRCODE = '22023';
+  END IF;
   child := format('%I.%I', '{schema_text}',
                   'message_log_' || stream || '_p' || number);
   IF to_regclass(child) IS NOT NULL THEN RETURN false; END IF;

@@ -1,4 +1,4 @@
-#include "apps/sqlstreams/json_line.hpp"
+#include "actors/json_line.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "apps/sqlstreams/timestamp_text.hpp"
+#include "actors/timestamp_text.hpp"
 
 #include <cstdio>
 
