@@ -3,6 +3,7 @@
 #include "actors/log.hpp"
 #include "actors/session_children.hpp"
 #include "actors/shutdown_plan.hpp"
+#include "config/duration.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/exit_reason.hpp>
@@ -79,6 +80,11 @@ void begin_stop(session_ptr self, const consumer_session_args& args,
   const auto& options = args.spec.options;
   const auto plan = plan_shutdown(shutdown_budget(state.group->config, options),
                                   options.timeout_grace, options.record_margin);
+  log_note(log_level::info,
+           "a consumer session stops: what runs may come to its end",
+           {field("stream", args.spec.stream.name),
+            field("group", args.spec.group.name),
+            field("within", format_duration(plan.end))});
   self->delayed_send(
     self, plan.stop_handlers,
     stop_handlers_due{plan.abandon_handlers - plan.stop_handlers});

@@ -164,6 +164,7 @@ SCENARIO("a consumer that is asked to stop hands its rest over", "[cli]") {
 
     WHEN("the first is asked to stop and its handler comes to an end") {
       first.signal(SIGTERM);
+      first.wait_for_error_output("a consumer session stops");
       handlers.release();
       const auto ended = first.wait();
       THEN("it ends well, and the second does the rest as a first attempt") {
