@@ -2,10 +2,10 @@
 
 #include "config/retry_policy.hpp"
 #include "storage/message.hpp"
+#include "storage/postgres/application_work.hpp"
 #include "storage/postgres/postgres_store.hpp"
 #include "storage/registration.hpp"
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,9 +15,6 @@ class transaction_base;
 }
 
 namespace sqlstreams {
-
-/// Work of an application inside one database transaction.
-using transaction_work = std::function<void(pqxx::transaction_base&)>;
 
 /// Runs application transactions on the caller's thread, on connections of its
 /// own: as many as were ever used at once, idle ones are used again.
