@@ -2,6 +2,7 @@
 
 #include "actors/retry_schedule.hpp"
 #include "config/error.hpp"
+#include "storage/postgres/application_work.hpp"
 #include "storage/postgres/connection.hpp"
 #include "storage/postgres/produce_in_tx.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "config/retry_policy.hpp"
 #include "storage/message.hpp"
-#include "storage/postgres/application_work.hpp"
 #include "storage/postgres/postgres_store.hpp"
+#include "storage/postgres/transaction_work.hpp"
 #include "storage/registration.hpp"
 
 #include <memory>

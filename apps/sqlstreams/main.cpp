@@ -31,6 +31,16 @@
 namespace sqlstreams {
 namespace {
 
+const std::map<std::string, log_level>& log_levels() {
+  static const std::map<std::string, log_level> levels{
+    {"debug", log_level::debug},
+    {"info", log_level::info},
+    {"warning", log_level::warning},
+    {"error", log_level::error},
+    {"off", log_level::off}};
+  return levels;
+}
+
 void add_global_options(CLI::App& app, context& ctx) {
   // The environment is not read here: a file comes before it, the option before
   // both.
@@ -56,6 +66,14 @@ void add_global_options(CLI::App& app, context& ctx) {
                                           {"text", output_format::text},
                                           {"json", output_format::json}})
                   .description(""));
+  app
+    .add_option_function<std::string>(
+      "--log-level",
+      [&ctx](const std::string& name) { ctx.log = log_levels().at(name); },
+      "least severe lines of the log on standard error; else info for run, "
+      "warning for the other commands")
+    ->type_name("debug|info|warning|error|off")
+    ->check(CLI::IsMember(log_levels()).description(""));
   app.add_flag("--yes", ctx.yes, "answer questions with yes");
   app.add_flag("--no-color", ctx.no_color, "no colours");
   app.set_version_flag("--version", "sqlstreams " SQLSTREAMS_VERSION);
@@ -114,8 +132,7 @@ int refuse(const CLI::App& app, const CLI::ParseError& why,
 
 /// @returns the exit status of the command
 int run(const context& ctx) {
-  configure_log(
-    {log_level::warning, ctx.json() ? log_format::json : log_format::text});
+  configure_log(ctx.logging(log_level::warning));
   try {
     return finish(ctx.action(), ctx.output);
   } catch (const std::exception& failure) {

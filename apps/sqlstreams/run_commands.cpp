@@ -1,6 +1,5 @@
 #include "apps/sqlstreams/run_commands.hpp"
 
-#include "actors/log.hpp"
 #include "apps/sqlstreams/declarations.hpp"
 #include "apps/sqlstreams/declared_handler.hpp"
 #include "apps/sqlstreams/group_runner.hpp"
@@ -45,8 +44,7 @@ std::vector<group_runner::arguments> groups_to_run(const configuration& file,
 }
 
 int run_file(const std::string& path, const context& ctx) {
-  configure_log(
-    {log_level::info, ctx.json() ? log_format::json : log_format::text});
+  configure_log(ctx.logging(log_level::info));
   const auto signalled = stop_on_signals();
   const auto file = load_file(path);
   auto groups = groups_to_run(file, path);

@@ -3,18 +3,11 @@
 
 #include "config/error.hpp"
 #include "storage/postgres/connection.hpp"
+#include "storage/postgres/transaction_work.hpp"
 
-#include <functional>
 #include <optional>
 
-namespace pqxx {
-class transaction_base;
-}
-
 namespace sqlstreams {
-
-/// Work of an application inside one database transaction.
-using transaction_work = std::function<void(pqxx::transaction_base&)>;
 
 /// Begins a transaction, runs `work` in it and commits, once. Where the reply
 /// to the COMMIT is lost, the server is asked what became of it; afterwards

@@ -155,7 +155,9 @@ SCENARIO("a consumer that is asked to stop hands its rest over", "[cli]") {
                 "message = { timeout = \"20s\" }\n");
     cli.expect({"produce", "orders", "--stdin"}, lines(10));
     gate handlers{cli.folder()};
-    child_process first{cli.line(work + handlers.handler())};
+    child_process first{
+      cli.line(work + std::vector<std::string>{"--log-level", "info"}
+               + handlers.handler())};
     first.wait_for_output("started 1\n");
     child_process second{
       cli.line(work
